@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * irdump: prints the IR of the operators. Linked with register_ir.cpp, it stands in for GE: the
+ * methods of ge::Operator that REG_OP calls only write down what they are told. Always built with
+ * our own graph/operator.h, as it replaces GE and runs on the build machine.
+ *
+ *     irdump --json        the IR, for packaging and for the recorded-IR test
+ *     irdump --c-table     a C file with ascgrad_ir_table (ge/ir.h)
+ *     irdump --op-list     ASCGRAD_OP(ExpSegsumGrad, exp_segsum_grad), one line per operator
+ *     irdump --dtypes OP   the DTYPE_<NAME> macros the kernel compiler defines, for the twin
+ */
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "../ge/node.h"
+#include "graph/operator_reg.h"
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+struct Arg {
+    std::string name;
+    bool optional;
+    Strings dtypes; /* as written: entry i of every argument belongs to combination i */
+};
+
+struct Attr {
+    std::string name, type;
+    bool required;
+    int64_t initial;
+};
+
+struct Op {
+    std::string type;
+    std::vector<Arg> in, out;
+    std::vector<Attr> attr;
+};
+
+/* A function's static: the REG_OP objects of the other file may be constructed before anything
+ * here. */
+std::vector<Op> &ops() {
+    static std::vector<Op> all;
+    return all;
+}
+
+[[noreturn]] void fail(const std::string &what) {
+    std::fprintf(stderr, "irdump: %s\n", what.c_str());
+    std::exit(1);
+}
+
+std::string snake(const std::string &type) {
+    std::string s;
+    for (size_t i = 0; i < type.size(); i++) {
+        if (i > 0 && std::isupper(type[i]) && !std::isupper(type[i - 1])) {
+            s += '_';
+        }
+        s += static_cast<char>(std::tolower(type[i]));
+    }
+    return s;
+}
+
+/* "TensorType({DT_FLOAT16, DT_FLOAT})" -> fp16, fp32 */
+Strings dtypes(const std::string &arg, const std::string &text) {
+    Strings list;
+    for (size_t at = text.find("DT_"); at != std::string::npos; at = text.find("DT_", at + 1)) {
+        const std::string word = text.substr(at, text.find_first_of(", })", at) - at);
+        if (word == "DT_FLOAT") {
+            list.push_back("fp32");
+        } else if (word == "DT_FLOAT16") {
+            list.push_back("fp16");
+        } else if (word == "DT_BF16") {
+            list.push_back("bf16");
+        } else {
+            fail(ops().back().type + "." + arg + ": dtype " + word + " is not known here");
+        }
+    }
+    if (list.empty()) {
+        fail(ops().back().type + "." + arg + ": no dtypes in " + text);
+    }
+    return list;
+}
+
+void add_attr(const char *name, const char *type, bool required, int64_t initial) {
+    ops().back().attr.push_back({name, type, required, initial});
+}
+
+} // namespace
+
+namespace ge {
+
+AscendString::AscendString(const char *name) : name_(std::make_shared<std::string>(name)) {}
+
+const char *AscendString::GetString() const {
+    return name_ ? name_->c_str() : "";
+}
+
+Operator::Operator(const AscendString &, const AscendString &type) {
+    ops().push_back({type.GetString(), {}, {}, {}});
+}
+
+void Operator::InputRegister(const char *name, const char *types) {
+    ops().back().in.push_back({name, false, dtypes(name, types)});
+}
+
+void Operator::OptionalInputRegister(const char *name, const char *types) {
+    ops().back().in.push_back({name, true, dtypes(name, types)});
+}
+
+void Operator::OutputRegister(const char *name, const char *types) {
+    ops().back().out.push_back({name, false, dtypes(name, types)});
+}
+
+void Operator::RequiredAttrWithTypeRegister(const char *name, const char *type) {
+    const std::string text = type;
+    const char *ours = text == "Int" ? "int" : text == "Bool" ? "bool" : "listInt";
+    if (text != "Int" && text != "Bool" && text != "ListInt") {
+        fail(ops().back().type + "." + name + ": attribute type " + text + " is not known here");
+    }
+    add_attr(name, ours, true, 0);
+}
+
+void Operator::AttrRegister(const char *name, int64_t value) {
+    add_attr(name, "int", false, value);
+}
+
+void Operator::AttrRegister(const char *name, bool value) {
+    add_attr(name, "bool", false, value);
+}
+
+void Operator::AttrRegister(const char *name, const std::vector<int64_t> &value) {
+    if (!value.empty()) {
+        fail(ops().back().type + "." + name + ": a list can only be empty by default");
+    }
+    add_attr(name, "listInt", false, 0);
+}
+
+void Operator::AttrRegister(const char *name, float) {
+    fail(ops().back().type + "." + name + ": float attributes are not known here");
+}
+
+OperatorCreatorRegister::OperatorCreatorRegister(
+    const char *type, const std::function<Operator(const AscendString &)> &create) {
+    create(AscendString(type)); /* the constructor of the class calls all of the above, in order */
+}
+
+} // namespace ge
+
+namespace {
+
+std::string quoted(const Strings &list) {
+    std::string s;
+    for (const std::string &item : list) {
+        s += (s.empty() ? "\"" : ", \"") + item + "\"";
+    }
+    return s;
+}
+
+void json_args(const char *title, const std::vector<Arg> &args) {
+    std::printf("    \"%s\": [", title);
+    for (size_t i = 0; i < args.size(); i++) {
+        std::printf("%s\n      {\"name\": \"%s\", \"kind\": \"%s\", \"dtypes\": [%s]}",
+                    i ? "," : "", args[i].name.c_str(), args[i].optional ? "optional" : "required",
+                    quoted(args[i].dtypes).c_str());
+    }
+    std::printf("%s],\n", args.empty() ? "" : "\n    ");
+}
+
+std::string json_default(const Attr &attr) {
+    return attr.type == "bool"  ? (attr.initial ? "true" : "false")
+           : attr.type == "int" ? std::to_string(attr.initial)
+                                : "[]";
+}
+
+void json() {
+    std::printf("[");
+    for (size_t n = 0; n < ops().size(); n++) {
+        const Op &op = ops()[n];
+        std::printf("%s\n  {\n    \"type\": \"%s\",\n    \"kernel\": \"%s\",\n", n ? "," : "",
+                    op.type.c_str(), snake(op.type).c_str());
+        json_args("inputs", op.in);
+        json_args("outputs", op.out);
+        std::printf("    \"attrs\": [");
+        for (size_t i = 0; i < op.attr.size(); i++) {
+            const Attr &attr = op.attr[i];
+            std::printf("%s\n      {\"name\": \"%s\", \"type\": \"%s\", \"required\": %s",
+                        i ? "," : "", attr.name.c_str(), attr.type.c_str(),
+                        attr.required ? "true" : "false");
+            if (!attr.required) {
+                std::printf(", \"default\": %s", json_default(attr).c_str());
+            }
+            std::printf("}");
+        }
+        std::printf("%s]\n  }", op.attr.empty() ? "" : "\n    ");
+    }
+    std::printf("\n]\n");
+}
+
+/* Each dtype once: where the entries are all the same, the type is fixed. */
+std::string distinct(const Strings &list) {
+    std::string s;
+    for (size_t i = 0; i < list.size(); i++) {
+        bool seen = false;
+        for (size_t k = 0; k < i; k++) {
+            seen |= list[k] == list[i];
+        }
+        s += seen ? "" : (s.empty() ? "" : ",") + list[i];
+    }
+    return s;
+}
+
+void c_args(const char *member, const std::vector<Arg> &args) {
+    std::printf("        .%s = {\n", member);
+    for (const Arg &arg : args) {
+        std::printf("            {\"%s\", %s, \"%s\"},\n", arg.name.c_str(),
+                    arg.optional ? "true" : "false", distinct(arg.dtypes).c_str());
+    }
+    std::printf("        },\n");
+}
+
+void c_table() {
+    std::printf("/* Generated by irdump from op_proto/inc/ascgrad_ops.h. Do not edit. */\n"
+                "#include \"ir.h\"\n\nconst struct ascgrad_ir ascgrad_ir_table[] = {\n");
+    for (const Op &op : ops()) {
+        if (op.in.size() > ASCGRAD_MAX_INPUTS || op.out.size() > ASCGRAD_MAX_OUTPUTS ||
+            op.attr.size() > ASCGRAD_MAX_ATTRS) {
+            fail(op.type + ": more inputs, outputs or attributes than ge/node.h has room for");
+        }
+        std::printf("    {\n        .type = \"%s\",\n        .kernel = \"%s\",\n", op.type.c_str(),
+                    snake(op.type).c_str());
+        std::printf("        .inputs = %zu,\n        .outputs = %zu,\n        .attrs = %zu,\n",
+                    op.in.size(), op.out.size(), op.attr.size());
+        c_args("in", op.in);
+        c_args("out", op.out);
+        if (!op.attr.empty()) {
+            std::printf("        .attr = {\n");
+        }
+        for (const Attr &attr : op.attr) {
+            const char *kind = attr.type == "int"    ? "ASCGRAD_ATTR_INT"
+                               : attr.type == "bool" ? "ASCGRAD_ATTR_BOOL"
+                                                     : "ASCGRAD_ATTR_LIST_INT";
+            std::printf("            {\"%s\", %s, %s, %lld},\n", attr.name.c_str(), kind,
+                        attr.required ? "true" : "false", static_cast<long long>(attr.initial));
+        }
+        std::printf("%s    },\n", op.attr.empty() ? "" : "        },\n");
+    }
+    std::printf("};\n\nconst uint32_t ascgrad_ir_count = %zu;\n", ops().size());
+}
+
+void op_list() {
+    for (const Op &op : ops()) {
+        std::printf("ASCGRAD_OP(%s, %s)\n", op.type.c_str(), snake(op.type).c_str());
+    }
+}
+
+void dtype_macro(const Arg &arg) {
+    std::string name = arg.name;
+    for (char &c : name) {
+        c = static_cast<char>(std::toupper(c));
+    }
+    std::printf("#define DTYPE_%s %s\n", name.c_str(),
+                distinct(arg.dtypes) == "fp32" ? "float" : "TWIN_DTYPE");
+}
+
+/* An optional input may be absent, and then the kernel compiler defines no macro for it: neither do
+ * we. */
+void dtype_macros(const std::string &wanted) {
+    for (const Op &op : ops()) {
+        if (op.type != wanted && snake(op.type) != wanted) {
+            continue;
+        }
+        std::printf("/* Generated by irdump from op_proto/inc/ascgrad_ops.h. Do not edit. */\n");
+        for (const Arg &arg : op.in) {
+            if (!arg.optional) {
+                dtype_macro(arg);
+            }
+        }
+        for (const Arg &arg : op.out) {
+            dtype_macro(arg);
+        }
+        return;
+    }
+    fail("no operator " + wanted);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const std::string mode = argc > 1 ? argv[1] : "";
+    if (argc == 2 && mode == "--json") {
+        json();
+    } else if (argc == 2 && mode == "--c-table") {
+        c_table();
+    } else if (argc == 2 && mode == "--op-list") {
+        op_list();
+    } else if (argc == 3 && mode == "--dtypes") {
+        dtype_macros(argv[2]);
+    } else {
+        fail("usage: irdump --json | --c-table | --op-list | --dtypes OP");
+    }
+    return std::fflush(stdout) == 0 ? 0 : 1;
+}
