@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The few things every infer and tiling function needs: refusing with one sentence, handing over
+ * the tiling struct, and asking a shape questions without ever overflowing.
+ */
+#include "node.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+ascgrad_result ascgrad_refuse(struct ascgrad_error *error, const struct ascgrad_node *node,
+                              const char *format, ...) {
+    if (!error) {
+        return ASCGRAD_REFUSED;
+    }
+    const char *type = node && node->type ? node->type : "operator";
+    const char *name = node && node->name ? node->name : "";
+    /* Graph node names can be longer than the buffer; the rule must survive, so the name is cut. */
+    int used = snprintf(error->text, sizeof error->text, "%.64s '%.96s': ", type, name);
+    if (used < 0 || (size_t)used >= sizeof error->text) {
+        return ASCGRAD_REFUSED;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text + used, sizeof error->text - (size_t)used, format, args);
+    va_end(args);
+    return ASCGRAD_REFUSED;
+}
+
+ascgrad_result ascgrad_put(struct ascgrad_launch *launch, const struct ascgrad_node *node,
+                           const void *data, size_t size, struct ascgrad_error *error) {
+    size_t room =
+        launch->data && launch->size <= launch->capacity ? launch->capacity - launch->size : 0;
+    if (size > room) {
+        return ascgrad_refuse(
+            error, node, "the tiling data takes %zu bytes, the buffer has %zu left", size, room);
+    }
+    if (size > 0) {
+        memcpy((char *)launch->data + launch->size, data, size);
+    }
+    launch->size += size;
+    return ASCGRAD_DONE;
+}
+
+const char *ascgrad_dtype_name(int32_t dtype) {
+    switch (dtype) {
+    case ASCGRAD_FP32:
+        return "fp32";
+    case ASCGRAD_FP16:
+        return "fp16";
+    case ASCGRAD_BF16:
+        return "bf16";
+    /* Types no operator takes, named all the same because they end up in refusals. */
+    case 2:
+        return "int8";
+    case 3:
+        return "int32";
+    case 4:
+        return "uint8";
+    case 6:
+        return "int16";
+    case 7:
+        return "uint16";
+    case 8:
+        return "uint32";
+    case 9:
+        return "int64";
+    case 10:
+        return "uint64";
+    case 11:
+        return "double";
+    case 12:
+        return "bool";
+    default:
+        return "another dtype";
+    }
+}
+
+size_t ascgrad_dtype_size(int32_t dtype) {
+    switch (dtype) {
+    case ASCGRAD_FP32:
+        return 4;
+    case ASCGRAD_FP16:
+    case ASCGRAD_BF16:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+const char *ascgrad_shape_text(const struct ascgrad_shape *shape, struct ascgrad_text *buffer) {
+    static const char more[] = ",...]"; /* room kept free so that a cut shape says that it is cut */
+    char *s = buffer->s;
+    const size_t room = sizeof buffer->s;
+    if (!shape) {
+        snprintf(s, room, "none");
+        return s;
+    }
+    if (shape->rank > ASCGRAD_MAX_RANK) {
+        snprintf(s, room, "[rank %" PRIu64 "]", shape->rank);
+        return s;
+    }
+    size_t used = (size_t)snprintf(s, room, "[");
+    for (uint64_t i = 0; i < shape->rank; i++) {
+        char dim[24];
+        int n = snprintf(dim, sizeof dim, "%s%" PRId64, i ? "," : "", shape->dim[i]);
+        if (used + (size_t)n + sizeof more > room) {
+            memcpy(s + used, more, sizeof more);
+            return s;
+        }
+        memcpy(s + used, dim, (size_t)n);
+        used += (size_t)n;
+    }
+    memcpy(s + used, "]", 2);
+    return s;
+}
+
+bool ascgrad_shape_concrete(const struct ascgrad_shape *s) {
+    if (s->rank > ASCGRAD_MAX_RANK) {
+        return false;
+    }
+    for (uint64_t i = 0; i < s->rank; i++) {
+        if (s->dim[i] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int64_t ascgrad_elements(const struct ascgrad_shape *s, uint64_t from, uint64_t to) {
+    if (to > ASCGRAD_MAX_RANK) {
+        return -1;
+    }
+    bool empty = false;
+    for (uint64_t i = from; i < to; i++) {
+        if (s->dim[i] < 0) {
+            return -1;
+        }
+        empty |= s->dim[i] == 0;
+    }
+    if (empty) {
+        return 0; /* even if the other dimensions alone would not fit */
+    }
+    int64_t product = 1;
+    for (uint64_t i = from; i < to; i++) {
+        if (__builtin_mul_overflow(product, s->dim[i], &product)) {
+            return -1;
+        }
+    }
+    return product;
+}
+
+bool ascgrad_shape_equal(const struct ascgrad_shape *a, const struct ascgrad_shape *b) {
+    if (a->rank != b->rank || a->rank > ASCGRAD_MAX_RANK) {
+        return false;
+    }
+    for (uint64_t i = 0; i < a->rank; i++) {
+        if (a->dim[i] != b->dim[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Bytes of any part of the tensor fit int64. An empty dimension counts as 1 here: [0,2^62,2^62] has
+ * no elements, yet a tiling may multiply its last two dimensions. */
+static bool countable(const struct ascgrad_shape *s) {
+    const int64_t widest = 8;
+    int64_t bytes = widest;
+    for (uint64_t i = 0; i < s->rank; i++) {
+        if (s->dim[i] > 0 && __builtin_mul_overflow(bytes, s->dim[i], &bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t input,
+                                     const char *input_name, struct ascgrad_error *error) {
+    const struct ascgrad_arg *arg = input < node->inputs ? &node->in[input] : NULL;
+    if (!arg || !arg->present || !arg->shape) {
+        return ascgrad_refuse(error, node, "input %s is required but not connected", input_name);
+    }
+    struct ascgrad_text text;
+    if (!ascgrad_shape_concrete(arg->shape)) {
+        return ascgrad_refuse(error, node,
+                              "the shape of %s must be known with at most %d dimensions, got %s",
+                              input_name, ASCGRAD_MAX_RANK, ascgrad_shape_text(arg->shape, &text));
+    }
+    if (!countable(arg->shape)) {
+        return ascgrad_refuse(error, node, "the size of %s %s does not fit 63 bits", input_name,
+                              ascgrad_shape_text(arg->shape, &text));
+    }
+    return ASCGRAD_DONE;
+}
+
+ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, struct ascgrad_error *error,
+                                  const char *const input_names[], uint32_t first, uint32_t count) {
+    uint32_t seen = UINT32_MAX;
+    for (uint32_t i = first; i < node->inputs && i - first < count; i++) {
+        const struct ascgrad_arg *arg = &node->in[i];
+        if (!arg->present) {
+            continue;
+        }
+        if (ascgrad_dtype_size(arg->dtype) == 0) {
+            return ascgrad_refuse(error, node,
+                                  "%s must be fp16, fp32 or bf16, got %s (%" PRId32 ")",
+                                  input_names[i], ascgrad_dtype_name(arg->dtype), arg->dtype);
+        }
+        if (seen == UINT32_MAX) {
+            seen = i;
+        } else if (arg->dtype != node->in[seen].dtype) {
+            return ascgrad_refuse(error, node, "%s and %s must have one dtype, got %s and %s",
+                                  input_names[seen], input_names[i],
+                                  ascgrad_dtype_name(node->in[seen].dtype),
+                                  ascgrad_dtype_name(arg->dtype));
+        }
+    }
+    return ASCGRAD_DONE;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Our view of one operator node. GE's contexts, the command line, the tests and the twin all fill
+ * this same structure; infer and tiling functions see nothing else. Plain data, no allocation, safe
+ * from many threads.
+ */
+#ifndef ASCGRAD_GE_NODE_H
+#define ASCGRAD_GE_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    ASCGRAD_MAX_RANK = 25,
+    ASCGRAD_MAX_INPUTS = 21,
+    ASCGRAD_MAX_OUTPUTS = 14,
+    ASCGRAD_MAX_ATTRS = 4,
+};
+
+/* GE's own numbers, so that no translation is needed. */
+enum ascgrad_dtype { ASCGRAD_FP32 = 0, ASCGRAD_FP16 = 1, ASCGRAD_BF16 = 27 };
+
+#define ASCGRAD_UNKNOWN_DIM  (-1)
+#define ASCGRAD_UNKNOWN_RANK (-2)
+
+/* Same first 208 bytes as GE's Shape: a pointer to theirs is a pointer to ours.
+ * Unknown rank is rank 1 with dim[0] == -2; an unknown dimension is -1. */
+struct ascgrad_shape {
+    uint64_t rank;
+    int64_t dim[ASCGRAD_MAX_RANK];
+};
+
+/* One IR input or output. An optional input that is not connected has present == false and shape ==
+ * NULL. shape is NULL too where the caller has none (dtype inference; output shapes at infer time).
+ */
+struct ascgrad_arg {
+    bool present;
+    int32_t dtype; /* enum ascgrad_dtype, or another GE number, which operators refuse */
+    const struct ascgrad_shape *shape;
+};
+
+enum ascgrad_attr_kind { ASCGRAD_ATTR_INT, ASCGRAD_ATTR_BOOL, ASCGRAD_ATTR_LIST_INT };
+
+/* An attribute by value; a list points at packed, possibly unaligned int64: read it with
+ * ascgrad_list_at. */
+struct ascgrad_attr {
+    enum ascgrad_attr_kind kind;
+    int64_t i; /* int, or bool as 0/1 */
+    const void *list;
+    size_t count;
+};
+
+static inline int64_t ascgrad_list_at(const struct ascgrad_attr *attr, size_t k) {
+    int64_t v;
+    memcpy(&v, (const char *)attr->list + k * sizeof v, sizeof v);
+    return v;
+}
+
+/* Inputs, outputs and attributes by IR index, in the order of ascgrad_ops.h. */
+struct ascgrad_node {
+    const char *type;
+    const char *name;
+    uint32_t inputs, outputs, attrs;
+    struct ascgrad_arg in[ASCGRAD_MAX_INPUTS];
+    struct ascgrad_arg out[ASCGRAD_MAX_OUTPUTS]; /* tiling only: shapes as the graph has them */
+    struct ascgrad_attr attr[ASCGRAD_MAX_ATTRS];
+};
+
+/* What tiling may know of the chip. ub is what a kernel may use: the reserved tail is already taken
+ * off. */
+struct ascgrad_chip {
+    uint32_t cores; /* vector cores */
+    uint32_t arch;  /* 2201 (A2, A3) or 3510 (950) */
+    uint64_t ub;    /* bytes */
+};
+
+/* What tiling decides. data is filled through ascgrad_put; the struct is the kernel's
+ * <op>_tiling_data.h. */
+struct ascgrad_launch {
+    uint64_t key;
+    uint32_t block_dim;
+    uint64_t workspace; /* bytes for the operator itself; the bridge adds the system's share */
+    bool sync_all;      /* the kernel uses SyncAll: GE must schedule all blocks at once */
+    void *data;
+    size_t capacity, size;
+};
+
+/* One sentence: operator, node, rule, the two numbers that clash. */
+struct ascgrad_error {
+    char text[320];
+};
+
+typedef enum { ASCGRAD_DONE = 0, ASCGRAD_REFUSED = 1 } ascgrad_result;
+
+/* Writes "<type> '<name>': <sentence>" and returns ASCGRAD_REFUSED. */
+ascgrad_result ascgrad_refuse(struct ascgrad_error *error, const struct ascgrad_node *node,
+                              const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Appends the tiling struct; refuses when the buffer is too small. */
+ascgrad_result ascgrad_put(struct ascgrad_launch *launch, const struct ascgrad_node *node,
+                           const void *data, size_t size, struct ascgrad_error *error);
+
+/* "fp32", "fp16", "bf16"; other types of GE by name too, as they end up in refusals. */
+const char *ascgrad_dtype_name(int32_t dtype);
+size_t ascgrad_dtype_size(int32_t dtype); /* 4 or 2; 0 for anything else */
+
+/* "[2,-1,5]" into a caller's buffer, for error sentences; returns the buffer. */
+struct ascgrad_text {
+    char s[96];
+};
+const char *ascgrad_shape_text(const struct ascgrad_shape *shape, struct ascgrad_text *buffer);
+
+static inline bool ascgrad_rank_known(const struct ascgrad_shape *s) {
+    return !(s->rank == 1 && s->dim[0] == ASCGRAD_UNKNOWN_RANK);
+}
+
+/* Every dimension known and >= 0, rank within bounds: what tiling needs before it multiplies
+ * anything. */
+bool ascgrad_shape_concrete(const struct ascgrad_shape *s);
+
+/* Product of the dimensions [from, to); the empty product is 1. -1 when it does not fit int64. */
+int64_t ascgrad_elements(const struct ascgrad_shape *s, uint64_t from, uint64_t to);
+
+bool ascgrad_shape_equal(const struct ascgrad_shape *a, const struct ascgrad_shape *b);
+
+/* Checks used by all tilings; each refuses with its own sentence.
+ * The input is present, its shape is concrete, and no product of its dimensions times 8 overflows.
+ */
+ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t input,
+                                     const char *input_name, struct ascgrad_error *error);
+
+/* All present inputs of the range have one of the three dtypes, and all the same one. input_names
+ * is by IR index, like node->in. */
+ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, struct ascgrad_error *error,
+                                  const char *const input_names[], uint32_t first, uint32_t count);
+
+/* The pure functions of an operator; the names are ascgrad_infer_<op>, ascgrad_infer_dtype_<op>,
+ * ascgrad_tile_<op> with <op> in snake case (exp_segsum_grad). out[] has node->outputs entries. */
+typedef ascgrad_result ascgrad_infer_fn(const struct ascgrad_node *node,
+                                        struct ascgrad_shape *const out[],
+                                        struct ascgrad_error *error);
+typedef ascgrad_result ascgrad_infer_dtype_fn(const struct ascgrad_node *node, int32_t out[],
+                                              struct ascgrad_error *error);
+typedef ascgrad_result ascgrad_tile_fn(const struct ascgrad_node *node,
+                                       const struct ascgrad_chip *chip,
+                                       struct ascgrad_launch *launch, struct ascgrad_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The three functions GE looks up in a library of operators: how many operators, their functions,
+ * and how many compile-time ones (none, but without the symbol GE drops the library). Compiled into
+ * both libraries: with ASCGRAD_LIB_PROTO it offers shape and dtype inference, with
+ * ASCGRAD_LIB_TILING tiling.
+ *
+ * GE merges the rows of all libraries field by field, first come first served, custom packages
+ * before built-in ones. RotaryMulGrad and RotaryPositionEmbeddingGrad exist in CANN too, so
+ * whatever belongs together is set together: a built-in tiling_parse or creator must never meet our
+ * tiling. What stays 0 here could be filled by CANN only with functions that serve its own kernel
+ * binaries and its aclnn route, which our package does not use.
+ */
+#include "context.h"
+
+#if defined(ASCGRAD_LIB_PROTO) == defined(ASCGRAD_LIB_TILING)
+#error "define one of ASCGRAD_LIB_PROTO and ASCGRAD_LIB_TILING"
+#endif
+
+/* The operators, in the order of ascgrad_ops.h and so of ascgrad_ir_table. */
+enum {
+#define ASCGRAD_OP(Type, op) INDEX_##op,
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+    COUNT
+};
+
+#ifdef ASCGRAD_LIB_PROTO
+#define ASCGRAD_OP(Type, op)                                                                       \
+    ascgrad_infer_fn ascgrad_infer_##op;                                                           \
+    ascgrad_infer_dtype_fn ascgrad_infer_dtype_##op;                                               \
+    static uint32_t infer_shape_##op(struct ge_context *c) {                                       \
+        return ascgrad_ge_infer_shape(c, &ascgrad_ir_table[INDEX_##op], ascgrad_infer_##op);       \
+    }                                                                                              \
+    static uint32_t infer_shape_range_##op(struct ge_context *c) {                                 \
+        return ascgrad_ge_infer_shape_range(c, &ascgrad_ir_table[INDEX_##op], ascgrad_infer_##op); \
+    }                                                                                              \
+    static uint32_t infer_dtype_##op(struct ge_context *c) {                                       \
+        return ascgrad_ge_infer_dtype(c, &ascgrad_ir_table[INDEX_##op], ascgrad_infer_dtype_##op); \
+    }
+#else
+#define ASCGRAD_OP(Type, op)                                                                       \
+    ascgrad_tile_fn ascgrad_tile_##op;                                                             \
+    static uint32_t tiling_##op(struct ge_context *c) {                                            \
+        return ascgrad_ge_tiling(c, &ascgrad_ir_table[INDEX_##op], ascgrad_tile_##op);             \
+    }
+#endif
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+
+/* One switch per operator, in the library's own bytes, so that it needs no file and no environment: the
+ * installer's --no-override turns the last character into 0 for a type that the installed CANN has itself.
+ * Such a type must vanish here too, or our tiling would be merged with CANN's kernel. Volatile, because the
+ * compiler must not believe what it reads. */
+#define ASCGRAD_OP(Type, op) static const volatile char offer_##op[] = "ascgrad-offers:" #Type "=1";
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+
+struct row {
+    const char *type;
+    const volatile char *offered; /* '1' or '0' */
+#ifdef ASCGRAD_LIB_PROTO
+    uint32_t (*infer_shape)(struct ge_context *);
+    uint32_t (*infer_shape_range)(struct ge_context *);
+    uint32_t (*infer_dtype)(struct ge_context *);
+#else
+    uint32_t (*tiling)(struct ge_context *);
+#endif
+};
+
+static const struct row rows[COUNT] = {
+#ifdef ASCGRAD_LIB_PROTO
+#define ASCGRAD_OP(Type, op)                                                                       \
+    {#Type, &offer_##op[sizeof offer_##op - 2], infer_shape_##op, infer_shape_range_##op,          \
+     infer_dtype_##op},
+#else
+#define ASCGRAD_OP(Type, op) {#Type, &offer_##op[sizeof offer_##op - 2], tiling_##op},
+#endif
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+};
+
+/* Tiling buffer of a node: the same as the compile-time route gives, so that what fits there fits
+ * always. The other library leaves it at 0, which GE takes for "not said". */
+enum { MAX_TILING_DATA = 16 * 1024 };
+
+/* Every pointer and number, 0 included: in CANN 8.1 they arrive uninitialised. Not the two
+ * containers. */
+static void fill(struct ge_op_functions *to, const struct row *row) {
+    to->type = row->type;
+#ifdef ASCGRAD_LIB_PROTO
+    to->infer_shape = row->infer_shape;
+    to->infer_shape_range = row->infer_shape_range;
+    to->infer_dtype = row->infer_dtype;
+    to->tiling = NULL;
+    to->tiling_parse = NULL;
+    to->compile_info_creator = NULL;
+    to->compile_info_deleter = NULL;
+    to->max_tiling_data_size = 0;
+#else
+    to->infer_shape = NULL;
+    to->infer_shape_range = NULL;
+    to->infer_dtype = NULL;
+    to->tiling = row->tiling;
+    to->tiling_parse = ascgrad_ge_tiling_parse;
+    to->compile_info_creator = ascgrad_ge_compile_info_new;
+    to->compile_info_deleter = ascgrad_ge_compile_info_delete;
+    to->max_tiling_data_size = MAX_TILING_DATA;
+#endif
+    to->inputs_dependency = 0;
+    to->host_inputs = 0;
+    to->op_execute = NULL;
+    to->tiling_dependency = 0;
+    to->simplified_key = NULL;
+    to->tiling_dependency_placements = 0;
+    to->output_shape_depend_compute = 0;
+}
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT size_t GetRegisteredOpNum(void);
+EXPORT int32_t GetOpImplFunctions(struct ge_op_functions *table, size_t count);
+EXPORT size_t GetRegisteredOpCtNum(void);
+
+size_t GetRegisteredOpNum(void) {
+    size_t offered = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        offered += *rows[i].offered == '1';
+    }
+    return offered;
+}
+
+int32_t GetOpImplFunctions(struct ge_op_functions *table, size_t count) {
+    if (!table || count != GetRegisteredOpNum()) {
+        return (int32_t)GE_FAILED;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        if (*rows[i].offered == '1') {
+            fill(table++, &rows[i]);
+        }
+    }
+    return (int32_t)GE_SUCCESS;
+}
+
+size_t GetRegisteredOpCtNum(void) {
+    return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From the platform's texts to cores, UB and architecture (ge/chip.c).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../ge/platform.h"
+#include "probes.h"
+
+static void test_chips(void **state) {
+    (void)state;
+    static const struct platform_row a950[] = {{"version", "Short_SoC_version", "Ascend950"},
+                                               {"version", "NpuArch", "3510"},
+                                               {"SoCInfo", "core_type_list", "CubeCore,VectorCore"},
+                                               {"SoCInfo", "vector_core_cnt", "64"},
+                                               {"SoCInfo", "ai_core_cnt", "32"},
+                                               {"AICoreSpec", "ub_size", "253952"},
+                                               {NULL, NULL, NULL}};
+    static const struct platform_row full_950[] = {{"version", "Short_SoC_version", "Ascend910_95"},
+                                                   {"SoCInfo", "ai_core_cnt", "32"},
+                                                   {"AICoreSpec", "ub_size", "262144"},
+                                                   {NULL, NULL, NULL}};
+    static const struct platform_row a1[] = {{"version", "Short_SoC_version", "Ascend910"},
+                                             {"version", "NpuArch", "1001"},
+                                             {"SoCInfo", "ai_core_cnt", "32"},
+                                             {"AICoreSpec", "ub_size", "262144"},
+                                             {NULL, NULL, NULL}};
+    static const struct platform_row no_cores[] = {{"version", "NpuArch", "2201"},
+                                                   {"SoCInfo", "ai_core_cnt", "4x"},
+                                                   {"AICoreSpec", "ub_size", "196608"},
+                                                   {NULL, NULL, NULL}};
+    static const struct platform_row no_ub[] = {{"version", "NpuArch", "2201"},
+                                                {"SoCInfo", "ai_core_cnt", "4"},
+                                                {"AICoreSpec", "ub_size", "-1"},
+                                                {NULL, NULL, NULL}};
+    static const struct platform_row nothing[] = {{NULL, NULL, NULL}};
+    static const struct {
+        const struct platform_row *platform;
+        uint32_t cores, arch;
+        uint64_t ub;
+        const char *refusal;
+    } rows[] = {
+        {chip_8_1, 48, 2201, 196352, NULL},
+        {a950, 64, 3510, 253952, NULL},
+        {full_950, 32, 3510, 253952, NULL},
+        {a1, 0, 0, 0, "chip 'Ascend910' has architecture 1001"},
+        {no_cores, 0, 0, 0, "reports 0 vector cores and 196352 usable bytes"},
+        {no_ub, 0, 0, 0, "reports 4 vector cores and 0 usable bytes"},
+        {nothing, 0, 0, 0, "chip '' has architecture 0"},
+        {NULL, 0, 0, 0, "no platform information"},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        struct ascgrad_node node = {.type = "Op", .name = "n"};
+        struct ascgrad_error error = {""};
+        struct ascgrad_chip chip = {0};
+        void *platform = (void *)(uintptr_t)rows[r].platform;
+        const ascgrad_result result = ascgrad_read_chip(platform, &node, &chip, &error);
+        assert_int_equal(result, rows[r].refusal ? ASCGRAD_REFUSED : ASCGRAD_DONE);
+        if (rows[r].refusal) {
+            assert_non_null(strstr(error.text, rows[r].refusal));
+        } else {
+            assert_int_equal(chip.cores, rows[r].cores);
+            assert_int_equal(chip.arch, rows[r].arch);
+            assert_int_equal(chip.ub, rows[r].ub);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chips)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The helpers every infer and tiling function leans on (ge/node.c).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../ge/node.h"
+
+#define BIG (1ll << 40)
+
+static void test_refuse(void **state) {
+    (void)state;
+    struct ascgrad_error error;
+    char name[500];
+    struct ascgrad_node node = {.type = "RopeGrad", .name = "layer/3"};
+    assert_int_equal(ascgrad_refuse(&error, &node, "%d is not %d", 3, 4), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "RopeGrad 'layer/3': 3 is not 4");
+
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    node.name = name; /* a name longer than the buffer must not push the rule out */
+    ascgrad_refuse(&error, &node, "%d is not %d", 3, 4);
+    assert_non_null(strstr(error.text, "': 3 is not 4"));
+    ascgrad_refuse(&error, &node, "%s", name);
+    assert_true(strlen(error.text) < sizeof error.text);
+
+    node = (struct ascgrad_node){0};
+    assert_int_equal(ascgrad_refuse(&error, &node, "no"), ASCGRAD_REFUSED);
+    assert_int_equal(ascgrad_refuse(&error, NULL, "no"), ASCGRAD_REFUSED);
+    assert_int_equal(ascgrad_refuse(NULL, &node, "no"), ASCGRAD_REFUSED);
+}
+
+static void test_put(void **state) {
+    (void)state;
+    char buffer[16] = {0};
+    struct ascgrad_error error;
+    struct ascgrad_node node = {.type = "Op", .name = "n"};
+    struct ascgrad_launch launch = {.data = buffer, .capacity = 12};
+    assert_int_equal(ascgrad_put(&launch, &node, "12345678", 8, &error), ASCGRAD_DONE);
+    assert_int_equal(ascgrad_put(&launch, &node, "abcde", 5, &error), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': the tiling data takes 5 bytes, the buffer has 4 left");
+    assert_int_equal(ascgrad_put(&launch, &node, "abcd", 4, &error), ASCGRAD_DONE);
+    assert_int_equal(launch.size, 12);
+    assert_memory_equal(buffer, "12345678abcd\0\0\0\0", 16);
+    launch = (struct ascgrad_launch){.data = NULL, .capacity = 12};
+    assert_int_equal(ascgrad_put(&launch, &node, "a", 1, &error), ASCGRAD_REFUSED);
+}
+
+static void test_dtypes(void **state) {
+    (void)state;
+    assert_string_equal(ascgrad_dtype_name(ASCGRAD_BF16), "bf16");
+    assert_string_equal(ascgrad_dtype_name(9), "int64");
+    assert_string_equal(ascgrad_dtype_name(-7), "another dtype");
+    assert_int_equal(ascgrad_dtype_size(ASCGRAD_FP32), 4);
+    assert_int_equal(ascgrad_dtype_size(ASCGRAD_FP16), 2);
+    assert_int_equal(ascgrad_dtype_size(ASCGRAD_BF16), 2);
+    assert_int_equal(ascgrad_dtype_size(3), 0);
+}
+
+static void test_shape_text(void **state) {
+    (void)state;
+    struct ascgrad_text text;
+    struct ascgrad_shape shape = {.rank = 3, .dim = {2, -1, 5}};
+    assert_string_equal(ascgrad_shape_text(&shape, &text), "[2,-1,5]");
+    assert_string_equal(ascgrad_shape_text(&(struct ascgrad_shape){.rank = 0}, &text), "[]");
+    assert_string_equal(ascgrad_shape_text(NULL, &text), "none");
+    assert_string_equal(ascgrad_shape_text(&(struct ascgrad_shape){.rank = 26}, &text),
+                        "[rank 26]");
+    shape.rank = ASCGRAD_MAX_RANK;
+    for (int i = 0; i < ASCGRAD_MAX_RANK; i++) {
+        shape.dim[i] = INT64_MIN;
+    }
+    ascgrad_shape_text(&shape, &text);
+    assert_true(strlen(text.s) < sizeof text.s);
+    assert_string_equal(text.s + strlen(text.s) - 5, ",...]");
+}
+
+static void test_elements(void **state) {
+    (void)state;
+    static const struct {
+        struct ascgrad_shape shape;
+        uint64_t from, to;
+        int64_t elements;
+    } rows[] = {
+        {{3, {2, 3, 5}}, 0, 3, 30},
+        {{3, {2, 3, 5}}, 1, 2, 3},
+        {{3, {2, 3, 5}}, 3, 3, 1},
+        {{0, {0}}, 0, 0, 1},
+        {{3, {BIG, BIG, 2}}, 0, 3, -1},
+        {{3, {BIG, BIG, 0}}, 0, 3, 0},
+        {{2, {INT64_MAX, 1}}, 0, 2, INT64_MAX},
+        {{2, {2, -1}}, 0, 2, -1},
+        {{26, {1}}, 0, 26, -1},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        assert_true(ascgrad_elements(&rows[r].shape, rows[r].from, rows[r].to) == rows[r].elements);
+    }
+}
+
+static void test_shape_equal(void **state) {
+    (void)state;
+    const struct ascgrad_shape a = {2, {2, 3}}, b = {2, {2, 3, 9}}, c = {3, {2, 3, 9}},
+                               d = {2, {3, 2}};
+    assert_true(ascgrad_shape_equal(&a, &b)); /* what lies behind the rank does not count */
+    assert_false(ascgrad_shape_equal(&b, &c));
+    assert_false(ascgrad_shape_equal(&a, &d));
+    assert_true(ascgrad_shape_concrete(&a));
+    assert_false(ascgrad_shape_concrete(&(struct ascgrad_shape){2, {2, -1}}));
+    assert_false(ascgrad_shape_concrete(&(struct ascgrad_shape){1, {-2}}));
+    assert_false(ascgrad_shape_concrete(&(struct ascgrad_shape){26, {1}}));
+}
+
+static void test_need_concrete(void **state) {
+    (void)state;
+    static const struct {
+        struct ascgrad_shape shape;
+        const char *refusal;
+    } rows[] = {
+        {{2, {3, 4}}, NULL},
+        {{0, {0}}, NULL},
+        {{2, {0, 4}}, NULL},
+        {{2, {3, -1}}, "the shape of x must be known"},
+        {{1, {-2}}, "got [-2]"},
+        {{2, {BIG, BIG}}, "does not fit"},
+        {{3, {0, BIG, BIG}}, "does not fit"},  /* a part of it is too large to multiply */
+        {{2, {1ll << 60, 1}}, "does not fit"}, /* the bytes do not fit */
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        struct ascgrad_error error = {""};
+        struct ascgrad_node node = {.type = "Op", .name = "n", .inputs = 1};
+        node.in[0] = (struct ascgrad_arg){.present = true, .shape = &rows[r].shape};
+        const ascgrad_result result = ascgrad_need_concrete(&node, 0, "x", &error);
+        assert_int_equal(result, rows[r].refusal ? ASCGRAD_REFUSED : ASCGRAD_DONE);
+        if (rows[r].refusal) {
+            assert_non_null(strstr(error.text, rows[r].refusal));
+        }
+    }
+    struct ascgrad_error error;
+    struct ascgrad_node node = {.type = "Op", .name = "n", .inputs = 1};
+    assert_int_equal(ascgrad_need_concrete(&node, 0, "x", &error), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': input x is required but not connected");
+    assert_int_equal(ascgrad_need_concrete(&node, 1, "y", &error), ASCGRAD_REFUSED);
+}
+
+static void test_need_dtype(void **state) {
+    (void)state;
+    static const char *const names[] = {"a", "b", "c"};
+    struct ascgrad_error error;
+    struct ascgrad_node node = {.type = "Op", .name = "n", .inputs = 3};
+    node.in[0] = (struct ascgrad_arg){.present = true, .dtype = ASCGRAD_FP32};
+    node.in[1] = (struct ascgrad_arg){.present = false, .dtype = 3};
+    node.in[2] = (struct ascgrad_arg){.present = true, .dtype = ASCGRAD_BF16};
+    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 0, 2), ASCGRAD_DONE);
+    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 1, 2), ASCGRAD_DONE);
+    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 0, 3), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': a and c must have one dtype, got fp32 and bf16");
+    node.in[1].present = true;
+    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 1, 1), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': b must be fp16, fp32 or bf16, got int32 (3)");
+    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 3, 9), ASCGRAD_DONE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refuse),        cmocka_unit_test(test_put),
+        cmocka_unit_test(test_dtypes),        cmocka_unit_test(test_shape_text),
+        cmocka_unit_test(test_elements),      cmocka_unit_test(test_shape_equal),
+        cmocka_unit_test(test_need_concrete), cmocka_unit_test(test_need_dtype),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
