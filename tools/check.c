@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ascgrad check`: every row of tests/cases on the checked twin against the double-precision reference, then again with
+ * other core counts, another core order, another chip and the fast twin, which must all give the same bits.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tests/reference/reference.h"
+#include "commands.h"
+#include "text.h"
+#include "values.h"
+
+struct row {
+    const char *op, *text, *refusal; /* refusal: words its sentence must have, or NULL */
+};
+
+static const struct row rows[] = {
+#define CASE(op, text) {op, text, NULL},
+#define REFUSE(op, text, words) {op, text, words},
+#include "ascgrad_cases.h"
+};
+
+#define ASCGRAD_OP(type, op) ref_fn ref_##op;
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+
+static const struct {
+    const char *type;
+    ref_fn *run;
+} references[] = {
+#define ASCGRAD_OP(type, op) {#type, ref_##op},
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+};
+
+struct tally {
+    int passed, failed;
+    double worst;
+};
+
+enum { PIECE = 256 };
+
+/* One word of a row: an input with its dtype, an attribute, or fill=. */
+static bool take_word(struct request *r, char *word, const char *star, enum fill *fill, char *why) {
+    static const char *const fills[] = {"normal", "small", "ones", "zeros", "inf", "nan"};
+    if (strncmp(word, "fill=", 5) == 0) {
+        for (int i = 0; i < 6; i++)
+            if (strcmp(word + 5, fills[i]) == 0) return *fill = (enum fill)i, true;
+        snprintf(why, ASCGRAD_WHY, "no such fill: %s", word);
+        return false;
+    }
+    char name[PIECE], spec[PIECE];
+    const char *value = strchr(word, '=');
+    if (!value || value - word >= PIECE) {
+        snprintf(why, ASCGRAD_WHY, "not NAME=VALUE: %.200s", word);
+        return false;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(value - word), word);
+    int i = request_input(r, name);
+    if (i < 0) return request_attr(r, word, why);
+    snprintf(spec, sizeof spec, "%s%.200s", value[1] == '*' ? star : "",
+             value + (value[1] == '*' ? 2 : 1));
+    if (text_parse_spec(spec, &r->in[i])) return true;
+    snprintf(why, ASCGRAD_WHY, "not a dtype and shape: %s", spec);
+    return false;
+}
+
+static bool read_row(struct request *r, const struct row *row, const char *star, enum fill *fill,
+                     char *why) {
+    if (!request_begin(r, row->op)) {
+        snprintf(why, ASCGRAD_WHY, "there is no operator %s", row->op);
+        return false;
+    }
+    char *copy = strdup(row->text), *save;
+    bool good = copy != NULL;
+    for (char *w = copy ? strtok_r(copy, " ", &save) : NULL; good && w; w = strtok_r(NULL, " ", &save))
+        good = take_word(r, w, star, fill, why);
+    free(copy);
+    return good;
+}
+
+static bool make_data(struct ascgrad_tensor *t, uint32_t n, char *why) {
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t bytes = t[i].rank < 0 ? 0 : text_tensor_bytes(&t[i]);
+        if (bytes < 0 || !(t[i].data = malloc(bytes ? (size_t)bytes : 1))) {
+            snprintf(why, ASCGRAD_WHY, "a tensor cannot be allocated");
+            return false;
+        }
+        memset(t[i].data, 0xA5, (size_t)bytes); /* outputs start as rubbish */
+    }
+    return true;
+}
+
+/* The attributes as the reference sees them: defaults filled in. */
+static void plain_attrs(const struct request *r, struct ascgrad_attr attr[4]) {
+    for (uint32_t i = 0; i < r->op.attrs; i++) {
+        const struct ascgrad_setting *s = &r->attr[i];
+        attr[i] = (struct ascgrad_attr){.i = s->set ? s->value : r->op.attr[i].initial,
+                                        .list = s->list,
+                                        .count = s->count};
+    }
+}
+
+static bool widen(const struct ascgrad_tensor *t, struct ref_tensor *ref, bool output) {
+    memset(ref, 0, sizeof *ref);
+    if (t->rank < 0) return true;
+    int64_t n = text_tensor_elements(t);
+    ref->present = true;
+    ref->dtype = t->dtype;
+    ref->shape.rank = (uint64_t)t->rank;
+    memcpy(ref->shape.dim, t->dim, sizeof ref->shape.dim);
+    ref->value = calloc(n ? (size_t)n : 1, sizeof *ref->value);
+    ref->magnitude = output ? calloc(n ? (size_t)n : 1, sizeof *ref->magnitude) : NULL;
+    if (!ref->value || (output && !ref->magnitude)) return false;
+    for (int64_t i = 0; !output && i < n; i++) ref->value[i] = value_get(t->dtype, t->data, i);
+    return true;
+}
+
+static double compare_output(const struct request *r, uint32_t k, const struct ref_tensor *want,
+                             char *why) {
+    double worst = 0;
+    const struct ascgrad_tensor *t = &r->out[k];
+    int64_t n = text_tensor_elements(t);
+    for (int64_t i = 0; i < n; i++) {
+        double got = value_get(t->dtype, t->data, i);
+        double error = value_error(t->dtype, got, want->value[i], want->magnitude[i]);
+        if (error > 1 && worst <= 1)
+            snprintf(why, ASCGRAD_WHY, "%s[%" PRId64 "] is %.9g, not %.9g: %.3g of the allowed error",
+                     r->op.out[k].name, i, got, want->value[i], error);
+        if (error > worst) worst = error;
+    }
+    return worst;
+}
+
+/* The worst error of all outputs as a fraction of what is allowed; above 1 why has the first one. */
+static double against_reference(const struct request *r, char *why) {
+    struct ref_tensor in[21], out[14];
+    struct ascgrad_attr attr[4] = {{0}};
+    double worst = 0;
+    bool memory = true;
+    for (uint32_t i = 0; i < r->op.inputs; i++) memory &= widen(&r->in[i], &in[i], false);
+    for (uint32_t i = 0; i < r->op.outputs; i++) memory &= widen(&r->out[i], &out[i], true);
+    plain_attrs(r, attr);
+    for (size_t i = 0; memory && i < sizeof references / sizeof references[0]; i++)
+        if (strcmp(references[i].type, r->op.type) == 0) references[i].run(in, attr, out);
+    for (uint32_t i = 0; memory && i < r->op.outputs; i++) {
+        double error = compare_output(r, i, &out[i], why);
+        if (error > worst) worst = error;
+    }
+    for (uint32_t i = 0; i < r->op.inputs; i++) free(in[i].value);
+    for (uint32_t i = 0; i < r->op.outputs; i++) free(out[i].value), free(out[i].magnitude);
+    if (memory) return worst;
+    snprintf(why, ASCGRAD_WHY, "out of memory");
+    return 1e30;
+}
+
+/* Another way to run the same call: the bits must not change. */
+struct variant {
+    const char *what, *soc;
+    uint32_t cores;
+    bool fast;
+    uint64_t order;
+};
+
+static bool same_bits(struct request *r, const struct variant *v, char *why) {
+    struct ascgrad_tensor first[14];
+    bool good = true;
+    memcpy(first, r->out, sizeof first);
+    struct ascgrad_call call = request_call(r);
+    call.soc = v->soc;
+    call.cores = v->cores;
+    call.fast = v->fast;
+    call.order = v->order;
+    char reason[ASCGRAD_WHY - 64];
+    char full[ASCGRAD_WHY];
+    if (!make_data(r->out, r->op.outputs, why)) good = false;
+    if (good && ascgrad_run(&call, NULL, full) != ASCGRAD_OK) {
+        snprintf(reason, sizeof reason, "%.900s", full);
+        snprintf(why, ASCGRAD_WHY, "%s: %s", v->what, reason);
+        good = false;
+    }
+    for (uint32_t i = 0; good && i < r->op.outputs; i++)
+        if (memcmp(first[i].data, r->out[i].data, (size_t)text_tensor_bytes(&first[i])) != 0) {
+            snprintf(why, ASCGRAD_WHY, "%s: the bits of %s differ", v->what, r->op.out[i].name);
+            good = false;
+        }
+    for (uint32_t i = 0; i < r->op.outputs; i++) free(r->out[i].data);
+    memcpy(r->out, first, sizeof first);
+    return good;
+}
+
+static bool all_variants(struct request *r, char *why) {
+    static const struct variant variants[] = {
+        {"one core", NULL, 1, false, 0},        {"three cores", NULL, 3, false, 0},
+        {"64 cores", NULL, 64, false, 0},       {"another core order", NULL, 0, false, 7},
+        {"ascend950", "ascend950", 0, false, 0}, {"fast", NULL, 0, true, 0},
+    };
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++)
+        if (!same_bits(r, &variants[i], why)) return false;
+    return true;
+}
+
+static bool run_case(struct request *r, enum fill fill, uint64_t seed, double *worst, char *why) {
+    struct ascgrad_call call = request_call(r);
+    if (!make_data(r->in, r->op.inputs, why)) return false;
+    for (uint32_t i = 0; i < r->op.inputs; i++)
+        if (r->in[i].rank >= 0) value_fill(&r->in[i], fill, seed + i);
+    if (ascgrad_infer(&call, why) != ASCGRAD_OK) return false;
+    if (!make_data(r->out, r->op.outputs, why)) return false;
+    if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK) return false;
+    double error = against_reference(r, why);
+    if (error > *worst && error <= 1) *worst = error;
+    return error <= 1 && all_variants(r, why);
+}
+
+static bool run_refusal(struct request *r, const char *words, char *why) {
+    struct ascgrad_call call = request_call(r);
+    struct ascgrad_plan *plan = malloc(sizeof *plan);
+    int code = plan ? ascgrad_infer(&call, why) : ASCGRAD_NO_MEMORY;
+    if (code == ASCGRAD_OK) code = ascgrad_tile(&call, plan, why);
+    free(plan);
+    if (code == ASCGRAD_REFUSES && strstr(why, words)) return true;
+    char said[600];
+    snprintf(said, sizeof said, "%.590s", code == ASCGRAD_OK ? "nothing" : why);
+    snprintf(why, ASCGRAD_WHY, "must be refused with '%.200s', but it said: %s", words, said);
+    return false;
+}
+
+static void run_row(const struct row *row, struct tally *tally) {
+    static const char *const stars[] = {"fp32", "fp16", "bf16"};
+    uint64_t seed = 1;
+    for (const char *c = row->text; *c; c++) seed = seed * 31 + (unsigned char)*c;
+    for (int i = 0; i < (strchr(row->text, '*') ? 3 : 1); i++) {
+        struct request r;
+        enum fill fill = FILL_NORMAL;
+        char why[ASCGRAD_WHY] = "";
+        bool good = read_row(&r, row, stars[i], &fill, why);
+        if (good && row->refusal) good = run_refusal(&r, row->refusal, why);
+        else if (good) good = run_case(&r, fill, seed, &tally->worst, why);
+        if (!good)
+            printf("FAIL %s %s (%s, seed %" PRIu64 ")\n     %s\n", row->op, row->text, stars[i], seed,
+                   why);
+        good ? tally->passed++ : tally->failed++;
+        request_free(&r);
+    }
+}
+
+int cmd_check(int argc, char **argv) {
+    bool list = argc && strcmp(argv[argc - 1], "--list") == 0;
+    const char *only = argc - list == 1 ? argv[0] : NULL;
+    if (argc - list > 1 || (only && only[0] == '-')) {
+        complain("usage: ascgrad check [OP] [--list]");
+        return EXIT_USAGE;
+    }
+    struct tally all = {0};
+    struct ascgrad_op_info op;
+    bool known = !only;
+    if (!list) printf("%-28s %8s %8s   worst error / allowed\n", "operator", "passed", "failed");
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
+        if (only && strcmp(only, op.type) != 0 && strcmp(only, op.kernel) != 0) continue;
+        known = true;
+        struct tally tally = {0};
+        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+            if (strcmp(rows[k].op, op.type) != 0) continue;
+            if (list) printf("%s %s%s\n", rows[k].op, rows[k].text, rows[k].refusal ? " (refused)" : "");
+            else run_row(&rows[k], &tally);
+        }
+        if (list) continue;
+        printf("%-28s %8d %8d   %.3f\n", op.type, tally.passed, tally.failed, tally.worst);
+        fflush(stdout);
+        all.passed += tally.passed;
+        all.failed += tally.failed;
+    }
+    if (!known) {
+        complain("there is no operator '%s'; see ascgrad ops", only);
+        return EXIT_USAGE;
+    }
+    if (!list) printf("%d passed, %d failed\n", all.passed, all.failed);
+    return all.failed || (!list && !all.passed) ? EXIT_VIOLATION : EXIT_DONE;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ascgrad infer`, `tile`, `run` and `perf`: one operator call described on the command line.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "npy.h"
+#include "text.h"
+
+enum { FOR_INFER = 1, FOR_TILE = 2, FOR_RUN = 4, FOR_PERF = 8 };
+
+struct words {
+    const char *file[14]; /* output files by index */
+    const char *report;
+};
+
+static int add_input(struct request *r, int what, char *word) {
+    char *value = strchr(word, '=');
+    if (!value) {
+        complain("--in wants NAME=%s, not '%s'", what == FOR_RUN ? "FILE" : "dtype[shape]", word);
+        return EXIT_USAGE;
+    }
+    *value++ = 0;
+    int i = request_input(r, word);
+    if (i < 0 || r->in[i].rank >= 0) {
+        complain(i < 0 ? "%s has no input '%s'" : "%s: input '%s' is given twice", r->op.type, word);
+        return EXIT_USAGE;
+    }
+    if (what != FOR_RUN) {
+        if (text_parse_spec(value, &r->in[i])) return EXIT_DONE;
+        complain("'%s' is not dtype[shape], such as fp16[2,64,128]", value);
+        r->in[i].rank = -1;
+        return EXIT_USAGE;
+    }
+    size_t n = strlen(value);
+    bool bf16 = n > 5 && strcmp(value + n - 5, ":bf16") == 0;
+    if (bf16) value[n - 5] = 0;
+    const char *wrong = npy_read(value, bf16, &r->in[i]);
+    if (!wrong) return EXIT_DONE;
+    r->in[i].rank = -1;
+    complain("%s: %s", value, wrong);
+    return EXIT_FILES;
+}
+
+static int add_output(struct request *r, struct words *w, char *word) {
+    char *file = strchr(word, '=');
+    if (!file || !file[1]) {
+        complain("--out wants NAME=FILE, not '%s'", word);
+        return EXIT_USAGE;
+    }
+    *file++ = 0;
+    int i = request_output(r, word);
+    if (i < 0) {
+        complain("%s has no output '%s'", r->op.type, word);
+        return EXIT_USAGE;
+    }
+    w->file[i] = file;
+    return EXIT_DONE;
+}
+
+static int set_cores(struct request *r, const char *word) {
+    char *end;
+    long n = strtol(word, &end, 10);
+    if (*end || n < 1 || n > 65535) {
+        complain("--cores wants a number from 1 to 65535, not '%s'", word);
+        return EXIT_USAGE;
+    }
+    r->cores = (uint32_t)n;
+    return EXIT_DONE;
+}
+
+/* One option with its value; *used is how many words it took. */
+static int one_option(struct request *r, struct words *w, int what, int argc, char **argv, int *used) {
+    char why[ASCGRAD_WHY];
+    *used = 1;
+    if (strcmp(argv[0], "--fast") == 0 && what == FOR_RUN) return r->fast = true, EXIT_DONE;
+    static const struct {
+        const char *name;
+        int allowed;
+    } valued[] = {
+        {"--in", 15},   {"--attr", 15}, {"--out", FOR_RUN},    {"--soc", 14},
+        {"--cores", 14}, {"--report", FOR_RUN}, {"--trace", FOR_RUN | FOR_PERF},
+    };
+    int k = 0;
+    while (k < 7 && (strcmp(argv[0], valued[k].name) != 0 || !(valued[k].allowed & what))) k++;
+    if (k == 7) {
+        complain("there is no option '%s' here; see ascgrad --help", argv[0]);
+        return EXIT_USAGE;
+    }
+    if (argc < 2) {
+        complain("%s wants a value", argv[0]);
+        return EXIT_USAGE;
+    }
+    *used = 2;
+    switch (k) {
+    case 0: return add_input(r, what, argv[1]);
+    case 1:
+        if (request_attr(r, argv[1], why)) return EXIT_DONE;
+        complain("%s", why);
+        return EXIT_USAGE;
+    case 2: return add_output(r, w, argv[1]);
+    case 3: r->soc = argv[1]; return EXIT_DONE;
+    case 4: return set_cores(r, argv[1]);
+    case 5: w->report = argv[1]; return EXIT_DONE;
+    default: r->trace = argv[1]; return EXIT_DONE;
+    }
+}
+
+static int parse(struct request *r, struct words *w, int what, int argc, char **argv) {
+    memset(w, 0, sizeof *w);
+    memset(r, 0, sizeof *r);
+    if (argc < 1 || argv[0][0] == '-') {
+        complain("which operator? See ascgrad ops");
+        return EXIT_USAGE;
+    }
+    if (!request_begin(r, argv[0])) {
+        complain("there is no operator '%s'; see ascgrad ops", argv[0]);
+        return EXIT_USAGE;
+    }
+    for (int i = 1, used; i < argc; i += used) {
+        int status = one_option(r, w, what, argc - i, argv + i, &used);
+        if (status != EXIT_DONE) return status;
+    }
+    return EXIT_DONE;
+}
+
+/* The status of a libascgrad call as an exit status, with its sentence on stderr. */
+static int report_code(int code, const char *why) {
+    if (code != ASCGRAD_OK) complain("%s", why);
+    return code;
+}
+
+static int infer(struct request *r) {
+    char why[ASCGRAD_WHY];
+    struct ascgrad_call call = request_call(r);
+    return report_code(ascgrad_infer(&call, why), why);
+}
+
+int cmd_infer(int argc, char **argv) {
+    struct request r;
+    struct words w;
+    int status = parse(&r, &w, FOR_INFER, argc, argv);
+    if (status == EXIT_DONE) status = infer(&r);
+    for (uint32_t i = 0; status == EXIT_DONE && i < r.op.outputs; i++) {
+        char dims[640];
+        text_print_dims(dims, sizeof dims, &r.out[i]);
+        printf("%s=%s[%s]\n", r.op.out[i].name, text_dtype(r.out[i].dtype), dims);
+    }
+    request_free(&r);
+    return status;
+}
+
+static void print_number(const unsigned char *at, const struct ascgrad_field *f) {
+    if (f->is_float) {
+        float v;
+        memcpy(&v, at, sizeof v);
+        printf("%.9g", v);
+    } else if (f->size == 8) {
+        int64_t v;
+        memcpy(&v, at, sizeof v);
+        printf("%lld", (long long)v);
+    } else {
+        uint32_t v = 0;
+        memcpy(&v, at, f->size);
+        printf("%lu", (unsigned long)v);
+    }
+}
+
+static void print_fields(const char *op, const struct ascgrad_plan *plan) {
+    struct ascgrad_field f;
+    printf("  \"fields\": {");
+    for (uint32_t i = 0; ascgrad_plan_field(op, plan, i, &f); i++) {
+        printf("%s\n    \"%s\": ", i ? "," : "", f.name);
+        if (f.count != 1) printf("[");
+        for (size_t k = 0; k < f.count; k++) {
+            if (k) printf(", ");
+            print_number(plan->data + f.offset + k * f.size, &f);
+        }
+        if (f.count != 1) printf("]");
+    }
+    printf("\n  }\n");
+}
+
+int cmd_tile(int argc, char **argv) {
+    struct request r;
+    struct words w;
+    char why[ASCGRAD_WHY];
+    int status = parse(&r, &w, FOR_TILE, argc, argv);
+    struct ascgrad_plan *plan = calloc(1, sizeof *plan);
+    if (status == EXIT_DONE && !plan) {
+        complain("out of memory");
+        status = EXIT_FILES;
+    }
+    if (status == EXIT_DONE) status = infer(&r);
+    if (status == EXIT_DONE) {
+        struct ascgrad_call call = request_call(&r);
+        status = report_code(ascgrad_tile(&call, plan, why), why);
+    }
+    if (status == EXIT_DONE) {
+        printf("{\n  \"op\": \"%s\",\n  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n"
+               "  \"sync_all\": %s,\n  \"tiling_bytes\": %zu,\n",
+               r.op.type, (unsigned long long)plan->key, plan->block_dim,
+               (unsigned long long)plan->workspace, plan->sync_all ? "true" : "false", plan->size);
+        print_fields(r.op.type, plan);
+        printf("}\n");
+    }
+    free(plan);
+    request_free(&r);
+    return status;
+}
+
+static int print_report(FILE *f, const struct request *r, const struct ascgrad_report *p) {
+    fprintf(f, "{\n  \"op\": \"%s\",\n  \"soc\": \"%s\",\n", r->op.type,
+            r->soc ? r->soc : "ascend910b1");
+    fprintf(f, "  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n",
+            (unsigned long long)p->key, p->block_dim, (unsigned long long)p->workspace);
+    fprintf(f,
+            "  \"time_us\": %.3f,\n  \"launch_us\": %.3f,\n  \"cycles\": %.0f,\n"
+            "  \"roofline_us\": %.3f,\n  \"ratio\": %.4f,\n",
+            p->time_us, p->launch_us, p->cycles, p->roofline_us, p->ratio);
+    fprintf(f, "  \"gm_read\": %llu,\n  \"gm_write\": %llu,\n  \"min_bytes\": %llu,\n",
+            (unsigned long long)p->gm_read, (unsigned long long)p->gm_write,
+            (unsigned long long)p->min_bytes);
+    fprintf(f,
+            "  \"busy\": {\"V\": %.0f, \"MTE2\": %.0f, \"MTE3\": %.0f, \"S\": %.0f},\n"
+            "  \"dma\": %llu,\n  \"barriers\": %llu,\n  \"vector_calls\": %llu,\n"
+            "  \"cores_used\": %u,\n  \"warnings\": %u\n}\n",
+            p->busy_v, p->busy_mte2, p->busy_mte3, p->busy_s, (unsigned long long)p->dmas,
+            (unsigned long long)p->barriers, (unsigned long long)p->vector_calls, p->cores_used,
+            p->warnings);
+    return ferror(f) ? EXIT_FILES : EXIT_DONE;
+}
+
+static int allocate(struct ascgrad_tensor *tensors, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (tensors[i].rank < 0) continue;
+        int64_t bytes = text_tensor_bytes(&tensors[i]);
+        if (bytes < 0) {
+            complain("every dimension must be known and the tensor must fit 64 bits");
+            return EXIT_USAGE;
+        }
+        tensors[i].data = calloc(1, bytes ? (size_t)bytes : 1);
+        if (!tensors[i].data) {
+            complain("out of memory: a tensor of %lld bytes", (long long)bytes);
+            return EXIT_FILES;
+        }
+    }
+    return EXIT_DONE;
+}
+
+static int write_files(const struct request *r, const struct words *w) {
+    for (uint32_t i = 0; i < r->op.outputs; i++) {
+        if (!w->file[i]) continue;
+        const char *wrong = npy_write(w->file[i], &r->out[i]);
+        if (wrong) {
+            complain("%s: %s", w->file[i], wrong);
+            return EXIT_FILES;
+        }
+    }
+    return EXIT_DONE;
+}
+
+static int write_report(const struct request *r, const struct words *w,
+                        const struct ascgrad_report *report) {
+    if (!w->report) return EXIT_DONE;
+    FILE *f = fopen(w->report, "w");
+    int status = f ? print_report(f, r, report) : EXIT_FILES;
+    if (f && fclose(f) != 0) status = EXIT_FILES;
+    if (status != EXIT_DONE) complain("%s: the report cannot be written", w->report);
+    return status;
+}
+
+int cmd_run(int argc, char **argv) {
+    struct request r;
+    struct words w;
+    struct ascgrad_report report;
+    char why[ASCGRAD_WHY];
+    int status = parse(&r, &w, FOR_RUN, argc, argv);
+    if (status == EXIT_DONE) status = infer(&r);
+    if (status == EXIT_DONE) status = allocate(r.out, r.op.outputs);
+    if (status == EXIT_DONE) {
+        struct ascgrad_call call = request_call(&r);
+        status = report_code(ascgrad_run(&call, &report, why), why);
+    }
+    if (status == EXIT_DONE) status = write_files(&r, &w);
+    if (status == EXIT_DONE) status = write_report(&r, &w, &report);
+    request_free(&r);
+    return status;
+}
+
+int cmd_perf(int argc, char **argv) {
+    struct request r;
+    struct words w;
+    struct ascgrad_report report;
+    char why[ASCGRAD_WHY];
+    int status = parse(&r, &w, FOR_PERF, argc, argv);
+    if (status == EXIT_DONE) status = infer(&r);
+    if (status == EXIT_DONE) status = allocate(r.in, r.op.inputs);
+    if (status == EXIT_DONE) status = allocate(r.out, r.op.outputs);
+    if (status == EXIT_DONE) {
+        struct ascgrad_call call = request_call(&r);
+        status = report_code(ascgrad_run(&call, &report, why), why);
+    }
+    if (status == EXIT_DONE) status = print_report(stdout, &r, &report);
+    request_free(&r);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ascgrad ops` and `ascgrad support`: what there is.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../twin/ascgrad.h"
+#include "commands.h"
+
+static void json_args(const char *key, const struct ascgrad_arg_info *args, uint32_t n) {
+    printf("    \"%s\": [", key);
+    for (uint32_t i = 0; i < n; i++)
+        printf("%s\n      {\"name\": \"%s\", \"optional\": %s, \"types\": \"%s\"}", i ? "," : "",
+               args[i].name, args[i].optional ? "true" : "false", args[i].types);
+    printf("\n    ],\n");
+}
+
+static void json_attrs(const struct ascgrad_op_info *op) {
+    printf("    \"attrs\": [");
+    for (uint32_t i = 0; i < op->attrs; i++) {
+        const struct ascgrad_attr_info *a = &op->attr[i];
+        printf("%s\n      {\"name\": \"%s\", \"type\": \"%s\", \"required\": %s", i ? "," : "", a->name,
+               a->type, a->required ? "true" : "false");
+        if (!a->required && strcmp(a->type, "bool") == 0)
+            printf(", \"default\": %s", a->initial ? "true" : "false");
+        else if (!a->required)
+            printf(", \"default\": %lld", (long long)a->initial);
+        printf("}");
+    }
+    printf("%s]\n", op->attrs ? "\n    " : "");
+}
+
+static void print_json(void) {
+    struct ascgrad_op_info op;
+    printf("[");
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
+        printf("%s\n  {\n    \"type\": \"%s\",\n    \"kernel\": \"%s\",\n", i ? "," : "", op.type,
+               op.kernel);
+        json_args("inputs", op.in, op.inputs);
+        json_args("outputs", op.out, op.outputs);
+        json_attrs(&op);
+        printf("  }");
+    }
+    printf("\n]\n");
+}
+
+static void print_text(void) {
+    struct ascgrad_op_info op;
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
+        printf("%s%s\n", i ? "\n" : "", op.type);
+        for (uint32_t k = 0; k < op.inputs; k++)
+            printf("  in   %-28s %-16s%s\n", op.in[k].name, op.in[k].types,
+                   op.in[k].optional ? " optional" : "");
+        for (uint32_t k = 0; k < op.outputs; k++)
+            printf("  out  %-28s %s\n", op.out[k].name, op.out[k].types);
+        for (uint32_t k = 0; k < op.attrs; k++) {
+            const struct ascgrad_attr_info *a = &op.attr[k];
+            if (a->required)
+                printf("  attr %-28s %-16s required\n", a->name, a->type);
+            else if (strcmp(a->type, "bool") == 0)
+                printf("  attr %-28s %-16s = %s\n", a->name, a->type, a->initial ? "true" : "false");
+            else
+                printf("  attr %-28s %-16s = %lld\n", a->name, a->type, (long long)a->initial);
+        }
+    }
+}
+
+int cmd_ops(int argc, char **argv) {
+    if (argc == 0) {
+        print_text();
+        return EXIT_DONE;
+    }
+    if (argc == 1 && strcmp(argv[0], "--json") == 0) {
+        print_json();
+        return EXIT_DONE;
+    }
+    complain("usage: ascgrad ops [--json]");
+    return EXIT_USAGE;
+}
+
+/* The chips of one package directory name share a row: ascend910b1 .. ascend910b4 are ascend910b. */
+static bool soc_in_family(const char *family) {
+    const char *name;
+    for (uint32_t i = 0; (name = ascgrad_soc_name(i)); i++)
+        if (strncmp(name, family, strlen(family)) == 0) return true;
+    return false;
+}
+
+int cmd_support(int argc, char **argv) {
+    (void)argv;
+    if (argc) {
+        complain("usage: ascgrad support");
+        return EXIT_USAGE;
+    }
+    static const char *const families[] = {"ascend910b", "ascend910_93", "ascend950"};
+    printf("| operator | dtypes | ascend910b (A2) | ascend910_93 (A3) | ascend950 | CPU twin |\n");
+    printf("|---|---|---|---|---|---|\n");
+    struct ascgrad_op_info op;
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
+        printf("| %s | %s |", op.type, op.in[0].types);
+        for (int f = 0; f < 3; f++) printf(" %s |", soc_in_family(families[f]) ? "yes" : "no");
+        printf(" yes |\n");
+    }
+    return EXIT_DONE;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int32_t dtype;
+    int size;
+} dtypes[] = {
+    {"fp32", ASCGRAD_TYPE_FP32, 4},
+    {"fp16", ASCGRAD_TYPE_FP16, 2},
+    {"bf16", ASCGRAD_TYPE_BF16, 2},
+};
+
+const char *text_dtype(int32_t dtype) {
+    for (int i = 0; i < 3; i++)
+        if (dtypes[i].dtype == dtype) return dtypes[i].name;
+    return "?";
+}
+
+int64_t text_tensor_elements(const struct ascgrad_tensor *tensor) {
+    int64_t n = 1;
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->dim[i] < 0 || __builtin_mul_overflow(n, tensor->dim[i], &n)) return -1;
+    return n;
+}
+
+int64_t text_tensor_bytes(const struct ascgrad_tensor *tensor) {
+    int64_t n = text_tensor_elements(tensor);
+    for (int i = 0; i < 3; i++)
+        if (dtypes[i].dtype == tensor->dtype)
+            return n < 0 || __builtin_mul_overflow(n, (int64_t)dtypes[i].size, &n) ? -1 : n;
+    return -1;
+}
+
+bool text_parse_spec(const char *text, struct ascgrad_tensor *tensor) {
+    memset(tensor, 0, sizeof *tensor);
+    for (int i = 0; i < 3; i++) {
+        if (strncmp(text, dtypes[i].name, 4) != 0 || text[4] != '[') continue;
+        tensor->dtype = dtypes[i].dtype;
+        const char *at = text + 5;
+        if (strcmp(at, "]") == 0) return true;
+        for (;;) {
+            char *end;
+            errno = 0;
+            long long dim = strtoll(at, &end, 10);
+            if (end == at || errno || dim < -2 || tensor->rank == 25) return false;
+            tensor->dim[tensor->rank++] = dim;
+            if (strcmp(end, "]") == 0) return true;
+            if (*end != ',') return false;
+            at = end + 1;
+        }
+    }
+    return false;
+}
+
+void text_print_dims(char *out, size_t size, const struct ascgrad_tensor *tensor) {
+    size_t n = 0;
+    out[0] = 0;
+    for (int i = 0; i < tensor->rank && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%lld", i ? "," : "", (long long)tensor->dim[i]);
+}
+
+bool request_begin(struct request *r, const char *op) {
+    memset(r, 0, sizeof *r);
+    for (uint32_t i = 0; ascgrad_describe(i, &r->op); i++) {
+        if (strcmp(r->op.type, op) != 0 && strcmp(r->op.kernel, op) != 0) continue;
+        for (int k = 0; k < 21; k++) r->in[k].rank = -1;
+        return true;
+    }
+    return false;
+}
+
+void request_free(struct request *r) {
+    for (int i = 0; i < 21; i++) free(r->in[i].data);
+    for (int i = 0; i < 14; i++) free(r->out[i].data);
+    for (int i = 0; i < 4; i++) free(r->list[i]);
+    memset(r, 0, sizeof *r);
+}
+
+struct ascgrad_call request_call(struct request *r) {
+    return (struct ascgrad_call){
+        .op = r->op.type,
+        .in = r->in,
+        .inputs = r->op.inputs,
+        .out = r->out,
+        .outputs = r->op.outputs,
+        .attr = r->attr,
+        .attrs = r->op.attrs,
+        .soc = r->soc,
+        .cores = r->cores,
+        .fast = r->fast,
+        .trace = r->trace,
+    };
+}
+
+static int find_arg(const struct ascgrad_arg_info *args, uint32_t n, const char *name) {
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(args[i].name, name) == 0) return (int)i;
+    return -1;
+}
+
+int request_input(const struct request *r, const char *name) {
+    return find_arg(r->op.in, r->op.inputs, name);
+}
+
+int request_output(const struct request *r, const char *name) {
+    return find_arg(r->op.out, r->op.outputs, name);
+}
+
+/* "5,7,9" or "" -> list; false if a piece is not a number. */
+static bool parse_list(const char *text, int64_t **list, size_t *count) {
+    size_t n = 1;
+    for (const char *c = text; *c; c++) n += *c == ',';
+    int64_t *values = malloc(n * sizeof *values);
+    if (!values) return false;
+    *count = 0;
+    while (*text) {
+        char *end;
+        errno = 0;
+        values[*count] = strtoll(text, &end, 10);
+        if (end == text || errno || (*end && *end != ',') || (*end == ',' && !end[1])) {
+            free(values);
+            return false;
+        }
+        ++*count;
+        text = *end ? end + 1 : end;
+    }
+    *list = values;
+    return true;
+}
+
+static bool parse_scalar(const char *type, const char *text, int64_t *value) {
+    if (strcmp(type, "bool") == 0) {
+        if (strcmp(text, "true") == 0 || strcmp(text, "1") == 0) return *value = 1, true;
+        if (strcmp(text, "false") == 0 || strcmp(text, "0") == 0) return *value = 0, true;
+        return false;
+    }
+    char *end;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return end != text && !*end && !errno;
+}
+
+bool request_attr(struct request *r, const char *text, char why[ASCGRAD_WHY]) {
+    for (uint32_t i = 0; i < r->op.attrs; i++) {
+        const struct ascgrad_attr_info *a = &r->op.attr[i];
+        size_t n = strlen(a->name);
+        if (strncmp(text, a->name, n) != 0 || text[n] != '=') continue;
+        struct ascgrad_setting *s = &r->attr[i];
+        if (s->set) {
+            snprintf(why, ASCGRAD_WHY, "attribute %s is given twice", a->name);
+            return false;
+        }
+        s->set = strcmp(a->type, "listInt") == 0 ? parse_list(text + n + 1, &r->list[i], &s->count)
+                                                 : parse_scalar(a->type, text + n + 1, &s->value);
+        s->list = r->list[i];
+        if (!s->set)
+            snprintf(why, ASCGRAD_WHY, "attribute %s is of type %s, '%s' is not", a->name, a->type,
+                     text + n + 1);
+        return s->set;
+    }
+    snprintf(why, ASCGRAD_WHY, "%s has no attribute '%s'", r->op.type, text);
+    return false;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The words of the command line: dtypes, shapes, attribute values. One parser for the command and for the check rows.
+ */
+#ifndef ASCGRAD_TOOLS_TEXT_H
+#define ASCGRAD_TOOLS_TEXT_H
+
+#include "../twin/ascgrad.h"
+
+/* One operator call being put together. All storage is owned by the request; release with request_free. */
+struct request {
+    struct ascgrad_op_info op;
+    struct ascgrad_tensor in[21], out[14];
+    struct ascgrad_setting attr[4];
+    int64_t *list[4]; /* storage of list attributes */
+    const char *soc;
+    uint32_t cores;
+    bool fast;
+    const char *trace;
+};
+
+const char *text_dtype(int32_t dtype); /* "fp32", ... */
+int64_t text_tensor_bytes(const struct ascgrad_tensor *tensor); /* -1 on overflow */
+int64_t text_tensor_elements(const struct ascgrad_tensor *tensor);
+
+/* "bf16[2,-1,5,128]" -> dtype, rank, dims. false if it is something else. */
+bool text_parse_spec(const char *text, struct ascgrad_tensor *tensor);
+
+/* "2,-1,5" as it is printed inside brackets. */
+void text_print_dims(char *out, size_t size, const struct ascgrad_tensor *tensor);
+
+/* false: no such operator. */
+bool request_begin(struct request *request, const char *op);
+void request_free(struct request *request);
+struct ascgrad_call request_call(struct request *request);
+
+int request_input(const struct request *request, const char *name);  /* index or -1 */
+int request_output(const struct request *request, const char *name); /* index or -1 */
+
+/* "mode=1": false with a sentence in why. */
+bool request_attr(struct request *request, const char *text, char why[ASCGRAD_WHY]);
+
+#endif
