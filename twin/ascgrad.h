@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * libascgrad: run the operators on the CPU, on the twin of the AI Core, with no chip and no toolkit.
+ *
+ *     struct ascgrad_tensor in[2]  = {{...grad_output...}, {...grad_self...}};   // by IR index
+ *     struct ascgrad_tensor out[1] = {{...grad_input...}};
+ *     struct ascgrad_call call = {.op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out, .outputs = 1};
+ *     char why[ASCGRAD_WHY];
+ *     if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK) fprintf(stderr, "%s\n", why);
+ *
+ * Every function is thread-safe; nothing is kept between calls. An error is a code and one sentence.
+ */
+#ifndef ASCGRAD_H
+#define ASCGRAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ASCGRAD_API __attribute__((visibility("default")))
+#define ASCGRAD_WHY 1024
+
+/* The values are the exit statuses of the ascgrad command. */
+enum ascgrad_code {
+    ASCGRAD_OK = 0,
+    ASCGRAD_USAGE = 1,     /* unknown operator, tensor, attribute or chip; NULL where data is needed */
+    ASCGRAD_REFUSES = 2,   /* the operator refuses these shapes, dtypes or attributes */
+    ASCGRAD_VIOLATION = 3, /* the twin stopped the kernel: a rule of the hardware was broken */
+    ASCGRAD_NO_MEMORY = 4,
+};
+
+enum { ASCGRAD_TYPE_FP32 = 0, ASCGRAD_TYPE_FP16 = 1, ASCGRAD_TYPE_BF16 = 27 };
+
+/* An absent optional input has rank -1. A scalar has rank 0. data is dense, C order; NULL if there are no elements. */
+struct ascgrad_tensor {
+    int32_t dtype;
+    int32_t rank;
+    int64_t dim[25];
+    void *data;
+};
+
+/* Attributes by IR index; an attribute that is not set keeps the IR's default. */
+struct ascgrad_setting {
+    bool set;
+    int64_t value;       /* int, or bool as 0/1 */
+    const int64_t *list; /* list of int */
+    size_t count;
+};
+
+struct ascgrad_call {
+    const char *op; /* "ExpSegsumGrad" */
+    const struct ascgrad_tensor *in;
+    uint32_t inputs;
+    struct ascgrad_tensor *out; /* ascgrad_run: shape, dtype and data given; ascgrad_infer: filled */
+    uint32_t outputs;
+    const struct ascgrad_setting *attr; /* NULL: all defaults */
+    uint32_t attrs;
+    const char *soc; /* NULL: "ascend910b1" */
+    uint32_t cores;  /* 0: as many as the chip has (checked) or as the CPU has threads (fast) */
+    bool fast;       /* checks compiled out, blocks on threads */
+    uint64_t order;  /* checked: 0 runs the cores in order, anything else is the seed of a permutation */
+    const char *trace; /* checked: file for a Chrome trace, or NULL */
+};
+
+/* What the checked twin saw. Times are the cycle model's, not a measurement. */
+struct ascgrad_report {
+    uint64_t key;
+    uint32_t block_dim;
+    uint64_t workspace;
+    double time_us, launch_us, cycles, roofline_us, ratio;
+    uint64_t gm_read, gm_write, min_bytes;
+    double busy_v, busy_mte2, busy_mte3, busy_s; /* cycles on the slowest core */
+    uint64_t dmas, barriers, vector_calls;       /* slowest core */
+    uint32_t cores_used;
+    uint32_t warnings;
+};
+
+/* What tiling decided, and the bytes of the operator's tiling struct. */
+enum { ASCGRAD_PLAN_MAX = 65536 };
+struct ascgrad_plan {
+    uint64_t key;
+    uint32_t block_dim;
+    uint64_t workspace;
+    bool sync_all;
+    size_t size;
+    unsigned char data[ASCGRAD_PLAN_MAX];
+};
+
+/* One field of a tiling struct; count > 1 for an array. */
+struct ascgrad_field {
+    const char *name;
+    size_t offset, size; /* size of one element */
+    size_t count;
+    bool is_float;
+};
+
+struct ascgrad_arg_info {
+    const char *name;
+    bool optional;
+    const char *types; /* "fp16,fp32,bf16" */
+};
+struct ascgrad_attr_info {
+    const char *name;
+    const char *type; /* "int", "bool" or "listInt" */
+    bool required;
+    int64_t initial; /* default of an optional int or bool */
+};
+struct ascgrad_op_info {
+    const char *type;   /* "ExpSegsumGrad" */
+    const char *kernel; /* "exp_segsum_grad" */
+    uint32_t inputs, outputs, attrs;
+    struct ascgrad_arg_info in[21], out[14];
+    struct ascgrad_attr_info attr[4];
+};
+
+ASCGRAD_API const char *ascgrad_version(void);
+ASCGRAD_API const char *ascgrad_code_name(int code);
+
+/* The IR of operator number index; false past the last one. */
+ASCGRAD_API bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info);
+
+/* The name of chip number index ("ascend910b1"), or NULL past the last one. */
+ASCGRAD_API const char *ascgrad_soc_name(uint32_t index);
+
+/* Fills dtype, rank and dim of call->out. Unknown dimensions (-1) and unknown rank (rank 1, dim -2) are allowed. */
+ASCGRAD_API int ascgrad_infer(struct ascgrad_call *call, char why[ASCGRAD_WHY]);
+
+/* Tiling only: nothing runs and no data is needed. The fields of plan->data are listed by ascgrad_plan_field,
+ * which returns false past the last one. */
+ASCGRAD_API int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan, char why[ASCGRAD_WHY]);
+ASCGRAD_API bool ascgrad_plan_field(const char *op, const struct ascgrad_plan *plan, uint32_t index,
+                                    struct ascgrad_field *field);
+
+/* Runs the operator. report may be NULL; it is filled by the checked twin only (fast: key, block_dim, workspace). */
+ASCGRAD_API int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report, char why[ASCGRAD_WHY]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The C API: a call becomes a node, the operator's own infer and tiling functions work on it exactly as they do under
+ * GE, and the twin runs the kernel.
+ */
+#include "ascgrad.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../ge/ir.h"
+#include "fields.h"
+#include "launch.h"
+#include "roofline.h"
+
+_Static_assert((int)ASCGRAD_TYPE_FP32 == (int)ASCGRAD_FP32, "dtype numbers are GE's");
+_Static_assert((int)ASCGRAD_TYPE_FP16 == (int)ASCGRAD_FP16, "dtype numbers are GE's");
+_Static_assert((int)ASCGRAD_TYPE_BF16 == (int)ASCGRAD_BF16, "dtype numbers are GE's");
+_Static_assert((int)ASCGRAD_VIOLATION == (int)TWIN_VIOLATION, "one set of codes");
+_Static_assert((int)ASCGRAD_NO_MEMORY == (int)TWIN_NO_MEMORY, "one set of codes");
+_Static_assert(ASCGRAD_WHY >= TWIN_WHY, "the twin's sentences fit");
+
+/* The functions and kernels of every operator, in the order of the IR table. */
+#define ASCGRAD_OP(type, op)                                                                       \
+    ascgrad_infer_fn ascgrad_infer_##op;                                                           \
+    ascgrad_infer_dtype_fn ascgrad_infer_dtype_##op;                                               \
+    ascgrad_tile_fn ascgrad_tile_##op;                                                             \
+    twin_entry_fn twin_entry_##op##_float_checked, twin_entry_##op##_float_fast;                   \
+    twin_entry_fn twin_entry_##op##_half_checked, twin_entry_##op##_half_fast;                     \
+    twin_entry_fn twin_entry_##op##_bfloat16_t_checked, twin_entry_##op##_bfloat16_t_fast;         \
+    extern const uint32_t twin_arity_##op##_float_checked;
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+
+static const struct operator_code {
+    const char *type;
+    ascgrad_infer_fn *infer;
+    ascgrad_infer_dtype_fn *infer_dtype;
+    ascgrad_tile_fn *tile;
+    twin_entry_fn *entry[3][2]; /* fp32, fp16, bf16; checked, fast */
+    const uint32_t *arity;
+} operators[] = {
+#define ASCGRAD_OP(type, op)                                                                       \
+    {#type,                                                                                        \
+     ascgrad_infer_##op,                                                                           \
+     ascgrad_infer_dtype_##op,                                                                     \
+     ascgrad_tile_##op,                                                                            \
+     {{twin_entry_##op##_float_checked, twin_entry_##op##_float_fast},                             \
+      {twin_entry_##op##_half_checked, twin_entry_##op##_half_fast},                               \
+      {twin_entry_##op##_bfloat16_t_checked, twin_entry_##op##_bfloat16_t_fast}},                  \
+     &twin_arity_##op##_float_checked},
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+};
+
+/* A call resolved: its IR, its code, its node, its chip. */
+struct resolved {
+    const struct ascgrad_ir *ir;
+    const struct operator_code *code;
+    struct ascgrad_node node;
+    struct ascgrad_shape in[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS];
+    struct twin_soc soc;
+    struct ascgrad_chip chip;
+};
+
+static int fail(char *why, int code, const char *format, const char *a, const char *b) {
+    snprintf(why, ASCGRAD_WHY, format, a, b);
+    return code;
+}
+
+static bool set_shape(const struct ascgrad_tensor *t, struct ascgrad_shape *shape) {
+    if (t->rank < 0 || t->rank > ASCGRAD_MAX_RANK) return false;
+    shape->rank = (uint64_t)t->rank;
+    memcpy(shape->dim, t->dim, (size_t)t->rank * sizeof shape->dim[0]);
+    return true;
+}
+
+static int set_inputs(struct resolved *r, const struct ascgrad_call *call, char *why) {
+    for (uint32_t i = 0; i < r->ir->inputs; i++) {
+        struct ascgrad_arg *arg = &r->node.in[i];
+        if (i >= call->inputs || call->in[i].rank < 0) {
+            if (!r->ir->in[i].optional)
+                return fail(why, ASCGRAD_USAGE, "%s needs input %s", r->ir->type, r->ir->in[i].name);
+            continue;
+        }
+        if (!set_shape(&call->in[i], &r->in[i]))
+            return fail(why, ASCGRAD_USAGE, "%s: input %s has more than 25 axes", r->ir->type,
+                        r->ir->in[i].name);
+        arg->present = true;
+        arg->dtype = call->in[i].dtype;
+        arg->shape = &r->in[i];
+    }
+    return ASCGRAD_OK;
+}
+
+static int set_attrs(struct resolved *r, const struct ascgrad_call *call, char *why) {
+    for (uint32_t i = 0; i < r->ir->attrs; i++) {
+        const struct ascgrad_ir_attr *ir = &r->ir->attr[i];
+        const struct ascgrad_setting *set =
+            call->attr && i < call->attrs && call->attr[i].set ? &call->attr[i] : NULL;
+        if (!set && ir->required)
+            return fail(why, ASCGRAD_USAGE, "%s needs attribute %s", r->ir->type, ir->name);
+        struct ascgrad_attr *attr = &r->node.attr[i];
+        attr->kind = ir->kind;
+        attr->i = set ? set->value : ir->initial;
+        attr->list = set ? set->list : NULL;
+        attr->count = set ? set->count : 0;
+    }
+    return ASCGRAD_OK;
+}
+
+static int set_chip(struct resolved *r, const struct ascgrad_call *call, char *why) {
+    const char *name = call->soc ? call->soc : "ascend910b1";
+    const struct twin_soc *soc = twin_find_soc(name);
+    if (!soc) return fail(why, ASCGRAD_USAGE, "%s: there is no chip '%s'", r->ir->type, name);
+    r->soc = *soc;
+    uint32_t cores = call->cores;
+    if (!cores && call->fast) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        cores = online < 1 ? 1 : online > TWIN_MAX_CORES ? TWIN_MAX_CORES : (uint32_t)online;
+    }
+    if (cores > TWIN_MAX_CORES)
+        return fail(why, ASCGRAD_USAGE, "%s: the twin has at most 64 cores%s", r->ir->type, "");
+    if (cores > r->soc.cores) r->soc.cores = cores; /* a chip with more cores, else the same */
+    r->chip = (struct ascgrad_chip){cores ? cores : soc->cores, soc->arch, soc->ub};
+    return ASCGRAD_OK;
+}
+
+static int resolve(struct resolved *r, const struct ascgrad_call *call, char *why) {
+    memset(r, 0, sizeof *r);
+    if (!call || !call->op || (call->inputs && !call->in) || (call->outputs && !call->out))
+        return fail(why, ASCGRAD_USAGE, "%s", "the call has no operator, inputs or outputs", "");
+    for (uint32_t i = 0; i < ascgrad_ir_count; i++)
+        if (strcmp(ascgrad_ir_table[i].type, call->op) == 0) r->ir = &ascgrad_ir_table[i];
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
+        if (strcmp(operators[i].type, call->op) == 0) r->code = &operators[i];
+    if (!r->ir || !r->code) return fail(why, ASCGRAD_USAGE, "there is no operator '%s'%s", call->op, "");
+    if (call->outputs < r->ir->outputs)
+        return fail(why, ASCGRAD_USAGE, "%s: too few outputs%s", r->ir->type, "");
+    r->node.type = r->ir->type;
+    r->node.name = r->ir->kernel;
+    r->node.inputs = r->ir->inputs;
+    r->node.outputs = r->ir->outputs;
+    r->node.attrs = r->ir->attrs;
+    int code = set_inputs(r, call, why);
+    if (code == ASCGRAD_OK) code = set_attrs(r, call, why);
+    if (code == ASCGRAD_OK) code = set_chip(r, call, why);
+    return code;
+}
+
+static int infer(struct resolved *r, int32_t dtype[], char *why) {
+    struct ascgrad_shape *out[ASCGRAD_MAX_OUTPUTS];
+    struct ascgrad_error error;
+    for (uint32_t i = 0; i < r->ir->outputs; i++) out[i] = &r->out[i];
+    if (r->code->infer_dtype(&r->node, dtype, &error) != ASCGRAD_DONE ||
+        r->code->infer(&r->node, out, &error) != ASCGRAD_DONE)
+        return fail(why, ASCGRAD_REFUSES, "%s%s", error.text, "");
+    return ASCGRAD_OK;
+}
+
+int ascgrad_infer(struct ascgrad_call *call, char why[ASCGRAD_WHY]) {
+    struct resolved r;
+    int32_t dtype[ASCGRAD_MAX_OUTPUTS];
+    int code = resolve(&r, call, why);
+    if (code == ASCGRAD_OK) code = infer(&r, dtype, why);
+    for (uint32_t i = 0; code == ASCGRAD_OK && i < r.ir->outputs; i++) {
+        call->out[i].dtype = dtype[i];
+        call->out[i].rank = (int32_t)r.out[i].rank;
+        memcpy(call->out[i].dim, r.out[i].dim, sizeof call->out[i].dim);
+    }
+    return code;
+}
+
+/* The outputs as the caller has them; tiling compares them with what it expects. */
+static int set_outputs(struct resolved *r, const struct ascgrad_call *call, char *why) {
+    for (uint32_t i = 0; i < r->ir->outputs; i++) {
+        if (!set_shape(&call->out[i], &r->out[i]))
+            return fail(why, ASCGRAD_USAGE, "%s: output %s has no shape", r->ir->type,
+                        r->ir->out[i].name);
+        r->node.out[i] = (struct ascgrad_arg){true, call->out[i].dtype, &r->out[i]};
+    }
+    return ASCGRAD_OK;
+}
+
+static int tile(struct resolved *r, const struct ascgrad_call *call, struct ascgrad_plan *plan,
+                char *why) {
+    struct ascgrad_error error;
+    struct ascgrad_launch launch = {.data = plan->data, .capacity = sizeof plan->data};
+    int code = resolve(r, call, why);
+    if (code == ASCGRAD_OK) code = set_outputs(r, call, why);
+    if (code != ASCGRAD_OK) return code;
+    if (r->code->tile(&r->node, &r->chip, &launch, &error) != ASCGRAD_DONE)
+        return fail(why, ASCGRAD_REFUSES, "%s%s", error.text, "");
+    plan->key = launch.key;
+    plan->block_dim = launch.block_dim;
+    plan->workspace = launch.workspace;
+    plan->sync_all = launch.sync_all;
+    plan->size = launch.size;
+    return ASCGRAD_OK;
+}
+
+int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan, char why[ASCGRAD_WHY]) {
+    struct resolved r;
+    return tile(&r, call, plan, why);
+}
+
+bool ascgrad_plan_field(const char *op, const struct ascgrad_plan *plan, uint32_t index,
+                        struct ascgrad_field *field) {
+    const char *kernel = NULL;
+    for (uint32_t i = 0; i < ascgrad_ir_count; i++)
+        if (strcmp(ascgrad_ir_table[i].type, op) == 0) kernel = ascgrad_ir_table[i].kernel;
+    for (const struct tiling_struct *t = ascgrad_tiling_structs; kernel && t->kernel; t++) {
+        if (strcmp(t->kernel, kernel) != 0 || t->size != plan->size) continue;
+        for (uint32_t i = 0; i <= index; i++)
+            if (!t->field[i].name) return false;
+        *field = t->field[index];
+        return true;
+    }
+    return false;
+}
+
+static uint64_t tensor_bytes(const struct ascgrad_arg *arg) {
+    return (uint64_t)ascgrad_elements(arg->shape, 0, arg->shape->rank) * ascgrad_dtype_size(arg->dtype);
+}
+
+/* The kernel's parameters in order: inputs, then outputs; absent and empty tensors are null pointers. */
+static int set_args(const struct resolved *r, const struct ascgrad_call *call, struct twin_arg *arg,
+                    char *why) {
+    uint32_t inputs = r->ir->inputs;
+    for (uint32_t i = 0; i < inputs + r->ir->outputs; i++) {
+        bool output = i >= inputs;
+        uint32_t k = output ? i - inputs : i;
+        const struct ascgrad_arg *a = output ? &r->node.out[k] : &r->node.in[k];
+        arg[i].name = output ? r->ir->out[k].name : r->ir->in[k].name;
+        arg[i].role = output ? TWIN_OUTPUT : TWIN_INPUT;
+        arg[i].bytes = a->present ? tensor_bytes(a) : 0;
+        arg[i].data = arg[i].bytes ? (output ? call->out[k].data : call->in[k].data) : NULL;
+        if (arg[i].bytes && !arg[i].data)
+            return fail(why, ASCGRAD_USAGE, "%s: tensor %s has no data", r->ir->type, arg[i].name);
+    }
+    return ASCGRAD_OK;
+}
+
+static void fill_report(struct ascgrad_report *report, const struct resolved *r,
+                        const struct ascgrad_plan *plan, const struct twin_report *t) {
+    memset(report, 0, sizeof *report);
+    report->key = plan->key;
+    report->block_dim = plan->block_dim;
+    report->workspace = plan->workspace;
+    report->min_bytes = twin_min_bytes(&r->node);
+    report->time_us = t->time_us;
+    report->launch_us = t->launch_us;
+    report->cycles = t->cycles;
+    double least = (double)report->min_bytes / r->soc.hbm_per_cycle;
+    report->roofline_us = least / r->soc.mhz;
+    report->ratio = least > 0 ? t->cycles / least : 0;
+    report->gm_read = t->gm_read;
+    report->gm_write = t->gm_write;
+    report->busy_s = t->busy[TWIN_S];
+    report->busy_v = t->busy[TWIN_V];
+    report->busy_mte2 = t->busy[TWIN_MTE2];
+    report->busy_mte3 = t->busy[TWIN_MTE3];
+    report->dmas = t->dmas;
+    report->barriers = t->barriers;
+    report->vector_calls = t->vector_calls;
+    report->cores_used = t->cores_used;
+    report->warnings = t->warnings;
+}
+
+static int launch(struct resolved *r, const struct ascgrad_call *call, const struct ascgrad_plan *plan,
+                  struct twin_report *t, char *why) {
+    struct twin_arg arg[ASCGRAD_MAX_INPUTS + ASCGRAD_MAX_OUTPUTS];
+    int code = set_args(r, call, arg, why);
+    if (code != ASCGRAD_OK) return code;
+    int32_t dtype = r->node.in[0].dtype;
+    int column = dtype == ASCGRAD_FP32 ? 0 : dtype == ASCGRAD_FP16 ? 1 : 2;
+    struct twin_launch l = {
+        .op = r->ir->type,
+        .entry = r->code->entry[column][call->fast],
+        .arity = *r->code->arity,
+        .arg = arg,
+        .args = r->ir->inputs + r->ir->outputs,
+        .tiling = plan->data,
+        .tiling_bytes = plan->size,
+        .workspace = plan->workspace,
+        .key = plan->key,
+        .block_dim = plan->block_dim,
+        .sync_all = plan->sync_all,
+        .soc = &r->soc,
+        .checked = !call->fast,
+        .order = call->order,
+        .trace = call->fast ? NULL : call->trace,
+    };
+    code = twin_run(&l, t, why);
+    for (uint32_t i = r->ir->inputs; code == TWIN_OK && !call->fast && i < l.args; i++)
+        if (t->unwritten[i]) {
+            snprintf(why, ASCGRAD_WHY, "%s: %llu of %llu bytes of output %s were never written",
+                     r->ir->type, (unsigned long long)t->unwritten[i],
+                     (unsigned long long)arg[i].bytes, arg[i].name);
+            code = ASCGRAD_VIOLATION;
+        }
+    return code;
+}
+
+int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report, char why[ASCGRAD_WHY]) {
+    struct resolved r;
+    struct ascgrad_plan *plan = malloc(sizeof *plan);
+    struct twin_report *t = calloc(1, sizeof *t);
+    int code = plan && t ? tile(&r, call, plan, why)
+                         : fail(why, ASCGRAD_NO_MEMORY, "%s%s", "out of memory", "");
+    if (code == ASCGRAD_OK) code = launch(&r, call, plan, t, why);
+    if (code == ASCGRAD_OK && report) fill_report(report, &r, plan, t);
+    free(plan);
+    free(t);
+    return code;
+}
+
+bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
+    static const char *const kinds[] = {"int", "bool", "listInt"};
+    if (index >= ascgrad_ir_count) return false;
+    const struct ascgrad_ir *ir = &ascgrad_ir_table[index];
+    *info = (struct ascgrad_op_info){ir->type, ir->kernel, ir->inputs, ir->outputs, ir->attrs, {{0}}, {{0}}, {{0}}};
+    for (uint32_t i = 0; i < ir->inputs; i++)
+        info->in[i] = (struct ascgrad_arg_info){ir->in[i].name, ir->in[i].optional, ir->in[i].types};
+    for (uint32_t i = 0; i < ir->outputs; i++)
+        info->out[i] = (struct ascgrad_arg_info){ir->out[i].name, false, ir->out[i].types};
+    for (uint32_t i = 0; i < ir->attrs; i++)
+        info->attr[i] = (struct ascgrad_attr_info){ir->attr[i].name, kinds[ir->attr[i].kind],
+                                                   ir->attr[i].required, ir->attr[i].initial};
+    return true;
+}
+
+const char *ascgrad_soc_name(uint32_t index) {
+    const struct twin_soc *soc = twin_soc_at(index);
+    return soc ? soc->name : NULL;
+}
+
+const char *ascgrad_version(void) {
+    return ASCGRAD_VERSION;
+}
+
+const char *ascgrad_code_name(int code) {
+    static const char *const names[] = {"ASCGRAD_OK", "ASCGRAD_USAGE", "ASCGRAD_REFUSES",
+                                        "ASCGRAD_VIOLATION", "ASCGRAD_NO_MEMORY"};
+    return code >= 0 && code < 5 ? names[code] : "unknown code";
+}
