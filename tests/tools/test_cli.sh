@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The promises of the command line: output, exit statuses, files. usage: test_cli.sh ASCGRAD PYTHON
+set -u
+ascgrad=$1
+python=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+passed=0 failed=0
+
+# expect STATUS WORDS COMMAND...: the exit status, and words that stdout or stderr must have.
+expect() {
+  status=$1 words=$2
+  shift 2
+  "$@" >out 2>err
+  got=$?
+  if [ "$got" != "$status" ] || { [ -n "$words" ] && ! cat out err | grep -qF -e "$words"; }; then
+    failed=$((failed + 1))
+    printf 'FAIL: %s\n  wanted status %s and "%s", got status %s and:\n' "$*" "$status" "$words" "$got"
+    sed 's/^/  /' out err
+  else
+    passed=$((passed + 1))
+  fi
+}
+
+absent() {
+  if [ -e "$1" ]; then
+    failed=$((failed + 1))
+    printf 'FAIL: %s must not exist\n' "$1"
+  else
+    passed=$((passed + 1))
+  fi
+}
+
+"$python" - <<'PY'
+import numpy as np
+one = np.ones((1, 4, 4), np.float32)
+np.save("a.npy", one)
+np.save("half.npy", one.astype(np.float16))
+np.save("bf16.npy", (one.view(np.uint32) >> 16).astype(np.uint16))
+np.save("fortran.npy", np.asfortranarray(np.arange(16, dtype=np.float32).reshape(4, 4)))
+np.save("double.npy", one.astype(np.float64))
+np.save("wide.npy", np.ones((1, 4, 5), np.float32))
+open("short.npy", "wb").write(open("a.npy", "rb").read()[:-4])
+open("text.npy", "w").write("hello")
+PY
+
+# ops, help, version, wrong words
+expect 0 'RopeGrad' "$ascgrad" ops
+expect 0 '"type": "ExpSegsumGrad"' "$ascgrad" ops --json
+"$ascgrad" ops --json >ops.json
+expect 0 '' "$python" -c 'import json; assert len(json.load(open("ops.json"))) == 5'
+expect 0 '| ExpSegsumGrad |' "$ascgrad" support
+expect 0 'usage:' "$ascgrad" --help
+expect 0 'ascgrad ' "$ascgrad" version
+expect 1 'usage:' "$ascgrad"
+expect 1 "no command 'frobnicate'" "$ascgrad" frobnicate
+expect 1 "no operator 'Nope'" "$ascgrad" infer Nope
+expect 1 'which operator' "$ascgrad" infer
+
+# infer: known, unknown dimensions and rank, refusals
+expect 0 'grad_input=fp16[2,-1]' "$ascgrad" infer ExpSegsumGrad --in 'grad_output=fp16[2,-1,-1]' --in 'grad_self=fp16[2,-1,-1]'
+expect 0 'grad_input=bf16[-2]' "$ascgrad" infer ExpSegsumGrad --in 'grad_output=bf16[-2]' --in 'grad_self=bf16[-2]'
+expect 0 'dcos=fp32[1,-1,1,8]' "$ascgrad" infer RotaryPositionEmbeddingGrad --in 'dy=fp32[2,-1,3,8]' --in 'cos=fp32[1,-1,1,8]' --in 'sin=fp32[1,-1,1,8]' --attr mode=1
+expect 2 'ExpSegsumGrad' "$ascgrad" infer ExpSegsumGrad --in 'grad_output=fp16[4]' --in 'grad_self=fp16[4]'
+expect 1 "no input 'x'" "$ascgrad" infer ExpSegsumGrad --in 'x=fp16[4]'
+expect 1 'given twice' "$ascgrad" infer ExpSegsumGrad --in 'grad_self=fp16[4]' --in 'grad_self=fp16[4]'
+expect 1 'needs input grad_self' "$ascgrad" infer ExpSegsumGrad --in 'grad_output=fp16[4,4]'
+expect 1 'not dtype[shape]' "$ascgrad" infer ExpSegsumGrad --in 'grad_output=int8[4,4]'
+expect 1 'no attribute' "$ascgrad" infer ExpSegsumGrad --attr mode=1
+expect 1 'is of type int' "$ascgrad" infer RotaryPositionEmbeddingGrad --attr mode=half
+expect 1 'needs attribute qSeqLen' "$ascgrad" infer RopeGrad --in 'q=fp16[3,4]' --in 'k=fp16[3,4]' --in 'cos=fp16[3,4]' --in 'sin=fp16[3,4]'
+expect 1 'wants a value' "$ascgrad" infer ExpSegsumGrad --in
+
+# tile
+expect 0 '"block_dim": ' "$ascgrad" tile ExpSegsumGrad --in 'grad_output=fp32[9,64,64]' --in 'grad_self=fp32[9,64,64]'
+"$ascgrad" tile RopeGrad --in 'q=fp16[9,256]' --in 'k=fp16[9,128]' --in 'cos=fp16[8,128]' --in 'sin=fp16[8,128]' --attr qSeqLen=5,4 --cores 3 >tile.json
+expect 0 '' "$python" -c 'import json; t = json.load(open("tile.json")); assert t["fields"] and 1 <= t["block_dim"] <= 3'
+expect 1 "no chip 'ascend1'" "$ascgrad" tile ExpSegsumGrad --in 'grad_output=fp32[4,4]' --in 'grad_self=fp32[4,4]' --soc ascend1
+expect 1 '--cores wants' "$ascgrad" tile ExpSegsumGrad --cores 0
+expect 1 "no option '--fast'" "$ascgrad" tile ExpSegsumGrad --fast
+
+# run: the worked example in three dtypes, checked and fast
+expect 0 '' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy --out grad_input=o.npy --report r.json
+expect 0 '' "$python" -c 'import numpy as np, json; assert np.load("o.npy").tolist() == [[0, 3, 4, 3]]; assert json.load(open("r.json"))["gm_write"] == 16'
+expect 0 '' "$ascgrad" run ExpSegsumGrad --in grad_output=half.npy --in grad_self=half.npy --out grad_input=h.npy --fast
+expect 0 '' "$python" -c 'import numpy as np; a = np.load("h.npy"); assert a.dtype == np.float16 and a.tolist() == [[0, 3, 4, 3]]'
+expect 0 '' "$ascgrad" run ExpSegsumGrad --in grad_output=bf16.npy:bf16 --in grad_self=bf16.npy:bf16 --out grad_input=b.npy
+expect 0 '' "$python" -c 'import numpy as np; a = np.load("b.npy"); assert a.dtype == np.uint16 and (a.astype(np.uint32) << 16).view(np.float32).tolist() == [[0, 3, 4, 3]]'
+
+# run: what is wrong with files and data; a refusal leaves no file
+expect 2 'ExpSegsumGrad' "$ascgrad" run ExpSegsumGrad --in grad_output=wide.npy --in grad_self=wide.npy --out grad_input=no.npy
+absent no.npy
+expect 2 'ExpSegsumGrad' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=half.npy --out grad_input=no.npy
+absent no.npy
+expect 4 'nowhere.npy' "$ascgrad" run ExpSegsumGrad --in grad_output=nowhere.npy --in grad_self=a.npy
+expect 4 'cut off' "$ascgrad" run ExpSegsumGrad --in grad_output=short.npy --in grad_self=a.npy
+expect 4 'not a .npy' "$ascgrad" run ExpSegsumGrad --in grad_output=text.npy --in grad_self=a.npy
+expect 4 'C order' "$ascgrad" run ExpSegsumGrad --in grad_output=fortran.npy --in grad_self=a.npy
+expect 4 'only <f4' "$ascgrad" run ExpSegsumGrad --in grad_output=double.npy --in grad_self=a.npy
+expect 4 ':bf16' "$ascgrad" run ExpSegsumGrad --in grad_output=bf16.npy --in grad_self=a.npy
+expect 4 'no/such/dir' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy --out grad_input=no/such/dir/o.npy
+expect 1 "no output 'dx'" "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --out dx=o.npy
+
+# perf and its trace
+"$ascgrad" perf ExpSegsumGrad --in 'grad_output=bf16[16,128,128]' --in 'grad_self=bf16[16,128,128]' --trace t.json >perf.json
+expect 0 '' "$python" - <<'PY'
+import json
+p = json.load(open("perf.json"))
+assert p["ratio"] >= 1 and p["cycles"] > 0 and p["gm_read"] > 0 and p["launch_us"] > 0, p
+assert p["min_bytes"] == 16 * (128 * 127 + 128) * 2
+assert abs(p["ratio"] - p["time_us"] / p["roofline_us"]) < 0.01 * p["ratio"]
+assert json.load(open("t.json"))
+PY
+expect 1 'every dimension' "$ascgrad" perf ExpSegsumGrad --in 'grad_output=bf16[-1,-1]' --in 'grad_self=bf16[-1,-1]'
+
+# check
+expect 0 'ExpSegsumGrad grad_output' "$ascgrad" check ExpSegsumGrad --list
+expect 1 "no operator 'Nope'" "$ascgrad" check Nope
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
