@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * RopeGrad. For every head x of q and k, at position p of its sequence, with h = D / 2 and j < h:
+ *
+ *   default      y[j]   = x[j]   * (cos[p][j]   + sin[p][j+h])
+ *                y[j+h] = x[j+h] * (cos[p][j+h] - sin[p][j])
+ *   exact_grad   y[j]   = x[j]   * cos[p][j]   + x[j+h] * sin[p][j+h]
+ *                y[j+h] = x[j+h] * cos[p][j+h] - x[j]   * sin[p][j]
+ *
+ * q, k, y [tokens, heads * D], cos and sin [positions, D]. fp16 in the default formula is native
+ * fp16 with w = cos +- sin rounded; all else is fp32 inside and rounded once.
+ * A core takes a block of positions, prepares the coefficients once, and streams the rows of all
+ * sequences of its group through them.
+ */
+#ifndef ROPE_GRAD_H
+#define ROPE_GRAD_H
+
+#include "rope_grad_core.h"
+#include "rope_grad_tiling_data.h"
+
+/* A point of the walk through a group, see rope_grad_tiling_data.h. */
+struct RopeCut {
+    uint32_t pos, skip;
+};
+
+template <typename T> struct RopeStream {
+    GlobalTensor<T> x, y;
+    uint32_t heads;
+};
+
+/* The coefficients in fp32, and in fp16 if the tiles want them so. */
+template <typename T>
+__aicore__ inline void RopeCoefficients(const RopeCore<T> &c, const LocalTensor<T> &cos,
+                                        const LocalTensor<T> &sin, uint32_t rows) {
+    uint32_t count = rows * 2 * c.padded;
+    if constexpr (sizeof(T) == 4) {
+        if (c.exact) {
+            DataCopy(c.cos, cos, count);
+            DataCopy(c.sin, sin, count);
+        } else {
+            RopeCross(c.cos, cos, sin, rows, c.padded);
+        }
+        return;
+    } else {
+        Cast(c.cos, cos, RoundMode::CAST_NONE, count);
+        Cast(c.sin, sin, RoundMode::CAST_NONE, count);
+        if (c.exact) return;
+        PipeBarrier<PIPE_V>();
+        RopeCross(c.cos, c.cos, c.sin, rows, c.padded);
+        if constexpr (RopeIsHalf<T>::value) { /* fp32 holds enough for this to round right */
+            PipeBarrier<PIPE_V>();
+            Cast(c.w, c.cos, RoundMode::CAST_RINT, count);
+        }
+    }
+}
+
+/* Loads cos and sin of `rows` positions from pos on and prepares them. */
+template <typename T> __aicore__ inline void RopeTable(RopeCore<T> &c, int64_t pos, uint32_t rows) {
+    LocalTensor<T> in = c.table_in.template AllocTensor<T>();
+    RopeLoad(c, in, c.cos_gm, pos * 2, rows * 2);
+    RopeLoad(c, in[c.table], c.sin_gm, pos * 2, rows * 2);
+    c.table_in.EnQue(in);
+    in = c.table_in.template DeQue<T>();
+    PipeBarrier<PIPE_V>(); /* the tiles of the last block have read the coefficients */
+    if (c.native) {
+        if constexpr (RopeIsHalf<T>::value) RopeCross(c.w, in, in[c.table], rows, c.padded);
+    } else {
+        RopeCoefficients(c, in, in[c.table], rows);
+    }
+    c.table_in.FreeTensor(in);
+    PipeBarrier<PIPE_V>();
+}
+
+/* y = the formula in fp32. y may be x. */
+template <typename T>
+__aicore__ inline void RopeWide(const RopeCore<T> &c, const LocalTensor<float> &y,
+                                const LocalTensor<float> &x, uint32_t rows, uint32_t heads,
+                                uint32_t table_row) {
+    uint32_t width = 2 * c.padded, at = table_row * width;
+    if (c.exact) {
+        RopeScale(c.x_sin, x, c.sin[at], rows, heads, width);
+        PipeBarrier<PIPE_V>();
+    }
+    RopeScale(y, x, c.cos[at], rows, heads, width);
+    if (c.exact) {
+        PipeBarrier<PIPE_V>();
+        RopeCross(y, y, c.x_sin, rows * heads, c.padded);
+    }
+}
+
+template <typename T>
+__aicore__ inline void RopeCompute(const RopeCore<T> &c, const LocalTensor<T> &y,
+                                   const LocalTensor<T> &x, uint32_t rows, uint32_t heads,
+                                   uint32_t table_row) {
+    uint32_t width = 2 * c.padded, count = rows * heads * width;
+    if constexpr (sizeof(T) == 4) {
+        if (c.exact) PipeBarrier<PIPE_V>(); /* the last tile has read x_sin */
+        RopeWide(c, y, x, rows, heads, table_row);
+        return;
+    } else {
+        if constexpr (RopeIsHalf<T>::value) {
+            if (!c.exact) {
+                RopeScale(y, x, c.w[table_row * width], rows, heads, width);
+                return;
+            }
+        }
+        PipeBarrier<PIPE_V>(); /* the last tile has read x_wide */
+        Cast(c.x_wide, x, RoundMode::CAST_NONE, count);
+        PipeBarrier<PIPE_V>();
+        RopeWide(c, c.x_wide, c.x_wide, rows, heads, table_row);
+        PipeBarrier<PIPE_V>();
+        Cast(y, c.x_wide, RoundMode::CAST_RINT, count);
+    }
+}
+
+/* One tile: `heads` heads of each of `rows` tokens, from half row `row` on. The first token's
+ * coefficients are at table_row. */
+template <typename T>
+__aicore__ inline void RopeTile(RopeCore<T> &c, const RopeStream<T> &s, int64_t row, uint32_t rows,
+                                uint32_t heads, uint32_t table_row) {
+    LocalTensor<T> x = c.x_in.template AllocTensor<T>();
+    RopeLoad(c, x, s.x, row, rows * heads * 2);
+    c.x_in.EnQue(x);
+    x = c.x_in.template DeQue<T>();
+    LocalTensor<T> y = c.y_out.template AllocTensor<T>();
+    RopeCompute(c, y, x, rows, heads, table_row);
+    c.x_in.FreeTensor(x);
+    c.y_out.EnQue(y);
+    y = c.y_out.template DeQue<T>();
+    RopeStore(c, s.y, y, row, rows * heads * 2);
+    c.y_out.FreeTensor(y);
+}
+
+/* `rows` tokens of one sequence, in tiles of equal size; a token wider than a tile in pieces. */
+template <typename T>
+__aicore__ inline void RopeRun(RopeCore<T> &c, const RopeStream<T> &s, int64_t token, uint32_t rows,
+                               uint32_t table_row) {
+    if (s.heads == 0) return;
+    uint32_t most_heads = c.tile / (2 * c.padded), most_rows = most_heads / s.heads;
+    if (most_rows > 0) {
+        uint32_t done = 0;
+        for (uint32_t tiles = (rows + most_rows - 1) / most_rows; tiles > 0; tiles--) {
+            uint32_t n = (rows - done + tiles - 1) / tiles;
+            RopeTile(c, s, (token + done) * s.heads * 2, n, s.heads, table_row + done);
+            done += n;
+        }
+        return;
+    }
+    for (uint32_t r = 0; r < rows; r++) {
+        for (uint32_t n = 0; n < s.heads; n += most_heads) {
+            RopeTile(c, s, ((token + r) * s.heads + n) * 2, 1, RopeMin(s.heads - n, most_heads),
+                     table_row + r);
+        }
+    }
+}
+
+/* The rows of one group between two cuts; its first token is `first`. */
+template <typename T>
+__aicore__ inline void RopeGroup(RopeCore<T> &c, const uint32_t *length, uint32_t count,
+                                 int64_t first, RopeCut from, RopeCut to) {
+    RopeStream<T> q{c.q, c.q_grad, c.q_heads}, k{c.k, c.k_grad, c.k_heads};
+    uint32_t end = to.pos + (to.skip > 0);
+    for (uint32_t pos = from.pos; pos < end; pos += c.table_rows) {
+        uint32_t stop = RopeMin(pos + c.table_rows, end), begun = 0, ended = 0;
+        int64_t token = first;
+        RopeTable(c, pos, stop - pos);
+        for (uint32_t i = 0; i < count; i++) {
+            /* The first `skip` sequences that reach the position of a cut are one row further. */
+            uint32_t low = from.pos, high = to.pos;
+            if (length[i] > from.pos && begun++ < from.skip) low++;
+            if (length[i] > to.pos && ended++ < to.skip) high++;
+            low = low < pos ? pos : low;
+            high = RopeMin(RopeMin(high, length[i]), stop);
+            if (low < high) {
+                RopeRun(c, q, token + low, high - low, low - pos);
+                RopeRun(c, k, token + low, high - low, low - pos);
+            }
+            token += length[i];
+        }
+    }
+}
+
+/* Everything between the two cuts of this core. */
+template <typename T, typename Tiling>
+__aicore__ inline void RopePass(RopeCore<T> &c, const Tiling &t) {
+    uint32_t core = GetBlockIdx(), last = t.cut_seq[core + 1];
+    int64_t first = t.cut_token[core];
+    for (uint32_t seq = t.cut_seq[core]; seq <= last && seq < t.batch; seq += t.group) {
+        uint32_t count = RopeMin(t.batch - seq, t.group), longest = 0;
+        int64_t tokens = 0;
+        for (uint32_t i = seq; i < seq + count; i++) {
+            tokens += t.length[i];
+            longest = longest < t.length[i] ? t.length[i] : longest;
+        }
+        RopeCut from{0, 0}, to{longest, 0};
+        if (seq == t.cut_seq[core]) from = RopeCut{t.cut_pos[core], t.cut_skip[core]};
+        if (seq == last) to = RopeCut{t.cut_pos[core + 1], t.cut_skip[core + 1]};
+        RopeGroup(c, t.length + seq, count, first, from, to);
+        first += tokens;
+    }
+}
+
+/* Two sources of an instruction should not be in the same banks, which repeat every 512 bytes: what
+ * tiles are multiplied by lies 256 bytes off. */
+__aicore__ inline uint32_t RopeLine(uint32_t bytes) {
+    return (bytes + 511) / 512 * 512;
+}
+
+/* The buffers; op_tiling/rope_tiling.c counts the same. */
+template <typename T>
+__aicore__ inline void RopeBuffers(RopeCore<T> &c, TPipe &pipe, uint32_t depth) {
+    constexpr uint32_t off = 256;
+    constexpr bool is_half = RopeIsHalf<T>::value;
+    uint32_t wide = c.native ? 0 : RopeLine(c.table * 4), tile = RopeLine(c.tile * 4);
+    pipe.InitBuffer(c.x_in, depth, RopeLine(c.tile * sizeof(T)));
+    pipe.InitBuffer(c.y_out, depth, RopeLine(c.tile * sizeof(T)));
+    pipe.InitBuffer(c.table_in, 1, RopeLine(2 * c.table * sizeof(T)));
+    pipe.InitBuffer(c.table_buf, off + 2 * wide + (is_half && !c.exact ? c.table * 2 : 0));
+    LocalTensor<float> table = c.table_buf.template Get<float>();
+    if (!c.native) {
+        c.cos = table[off / 4];
+        c.sin = table[(off + wide) / 4];
+    }
+    if (is_half && !c.exact) c.w = c.table_buf.template Get<half>()[(off + 2 * wide) / 2];
+    if (!c.exact && (is_half || sizeof(T) == 4)) return;
+    uint32_t wides = sizeof(T) == 2 ? tile : 0;
+    pipe.InitBuffer(c.tile_buf, wides + (c.exact ? tile + off : 0));
+    LocalTensor<float> tiles = c.tile_buf.template Get<float>();
+    c.x_wide = tiles;
+    if (c.exact) c.x_sin = tiles[(wides + (c.padded % 128 == 0 ? off : 0)) / 4];
+}
+
+template <typename T, typename Tiling>
+__aicore__ inline void RopeGradRun(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADDR cos, GM_ADDR sin,
+                                   GM_ADDR q_grad, GM_ADDR k_grad) {
+    if (t.batch == 0) return;
+    TPipe pipe;
+    RopeCore<T> c;
+    c.q.SetGlobalBuffer((__gm__ T *)q);
+    c.k.SetGlobalBuffer((__gm__ T *)k);
+    c.cos_gm.SetGlobalBuffer((__gm__ T *)cos);
+    c.sin_gm.SetGlobalBuffer((__gm__ T *)sin);
+    c.q_grad.SetGlobalBuffer((__gm__ T *)q_grad);
+    c.k_grad.SetGlobalBuffer((__gm__ T *)k_grad);
+    if (t.stream) { /* read once, and too much to be in the L2 cache still */
+        c.q.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+        c.k.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+    }
+    c.half_head = t.head / 2;
+    c.q_heads = t.q_heads;
+    c.k_heads = t.k_heads;
+    c.table_rows = t.table_rows;
+    c.padded = t.padded;
+    c.table = t.table_rows * 2 * t.padded;
+    c.tile = t.tile;
+    c.exact = t.exact != 0;
+    c.packed = t.packed != 0;
+    c.native = t.native != 0;
+    RopeBuffers(c, pipe, t.depth);
+    for (c.column = 0; c.column < c.half_head; c.column += t.columns) {
+        constexpr uint32_t unit = 32 / sizeof(T);
+        c.columns = RopeMin(t.columns, c.half_head - c.column);
+        c.padded = c.packed ? c.columns : (c.columns + unit - 1) / unit * unit;
+        RopePass(c, t);
+    }
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What op_tiling/rope_tiling.c tells the RopeGrad kernel. Two structs that differ only in the room
+ * for lengths, so that a small batch does not copy a large table: key 0 reads RopeGradFew, key 1
+ * reads RopeGradMany.
+ *
+ * The sequences, empty ones left out, form groups of `group` neighbours. Inside a group the rows
+ * are walked position by position through all sequences that are long enough, so that a row of cos
+ * and sin serves all of them. Core c works from cut c to cut c + 1 of that walk. A cut is a group
+ * (its first sequence cut_seq and the first token of that one, cut_token), a position cut_pos, and
+ * the number cut_skip of sequences that reach this position and are already done with it.
+ */
+#ifndef ROPE_GRAD_TILING_DATA_H
+#define ROPE_GRAD_TILING_DATA_H
+
+#include <stdint.h>
+
+#define ROPE_GRAD_CORES 64
+#define ROPE_GRAD_FEW   64
+#define ROPE_GRAD_MANY  2048 /* 8 KB; static shapes hold the struct twice on a stack of 32 KB */
+
+typedef struct RopeGradFew {
+    uint32_t head; /* D, columns of a head */
+    uint32_t q_heads;
+    uint32_t k_heads;
+    uint32_t exact;      /* 0: default formula, 1: true gradient */
+    uint32_t columns;    /* of a half head in one pass: D / 2, unless that is too wide for the UB */
+    uint32_t padded;     /* columns rounded up to whole 32 bytes */
+    uint32_t packed;     /* rows lie in the UB as in GM: one copy moves many */
+    uint32_t native;     /* fp16, default formula: w is formed in fp16, not in fp32 and rounded */
+    uint32_t table_rows; /* positions whose cos and sin are held at a time */
+    uint32_t tile;       /* elements of q or k held at a time */
+    uint32_t stream;     /* q and k are too large to be in the L2 cache */
+    uint32_t batch;      /* sequences that are not empty */
+    uint32_t group;      /* sequences that share cos and sin */
+    uint32_t depth;      /* buffers for tiles on the way in, and as many on the way out */
+    int64_t cut_token[ROPE_GRAD_CORES + 1];
+    uint32_t cut_seq[ROPE_GRAD_CORES + 1];
+    uint32_t cut_pos[ROPE_GRAD_CORES + 1];
+    uint32_t cut_skip[ROPE_GRAD_CORES + 1];
+    uint32_t zero; /* keeps the size a multiple of 8 */
+    uint32_t length[ROPE_GRAD_FEW];
+} RopeGradFew;
+
+typedef struct RopeGradMany { /* the same up to length */
+    uint32_t head;
+    uint32_t q_heads;
+    uint32_t k_heads;
+    uint32_t exact;
+    uint32_t columns;
+    uint32_t padded;
+    uint32_t packed;
+    uint32_t native;
+    uint32_t table_rows;
+    uint32_t tile;
+    uint32_t stream;
+    uint32_t batch;
+    uint32_t group;
+    uint32_t depth;
+    int64_t cut_token[ROPE_GRAD_CORES + 1];
+    uint32_t cut_seq[ROPE_GRAD_CORES + 1];
+    uint32_t cut_pos[ROPE_GRAD_CORES + 1];
+    uint32_t cut_skip[ROPE_GRAD_CORES + 1];
+    uint32_t zero;
+    uint32_t length[ROPE_GRAD_MANY];
+} RopeGradMany;
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * RopeGrad: how the work is cut up. q [tokens, heads * D], k [tokens, kv heads * D], cos, sin
+ * [positions, D]. Every element stands alone, so any cut gives the same bits; what matters is that
+ * all cores get the same number of bytes and that a row of cos and sin, which every sequence needs,
+ * is not read once per sequence.
+ */
+#include <inttypes.h>
+
+#include "../ge/node.h"
+#include "../op_kernel/rope_grad_tiling_data.h"
+
+enum { Q, K, COS, SIN, INPUTS };
+enum { SEQ_LEN, EXACT };
+
+enum {
+    GROUP = 32,            /* sequences that share cos and sin at most */
+    RUN = 8,               /* rows in a row that a core should get of each of them */
+    WIDEST = 512,          /* columns of a half head in one pass: repeat strides have 8 bits */
+    HEAD = 1 << 28,        /* columns of a head: gaps of a copy have 32 bits */
+    TABLE = 4096,          /* elements of cos in the UB */
+    TABLE_ROWS = 128,      /* repeats have 8 bits */
+    LINES = 8192,          /* bytes lost by starting buffers on 512 bytes */
+    BLOCKS = 4094,         /* blocks of one copy have 12 bits */
+    KEPT_IN_L2 = 64 << 20, /* bytes of q and k that may still be in the L2 cache when we come */
+};
+
+_Static_assert(offsetof(RopeGradFew, length) == offsetof(RopeGradMany, length), "one layout");
+_Static_assert(offsetof(RopeGradFew, cut_token) == offsetof(RopeGradMany, cut_token), "one layout");
+_Static_assert(sizeof(RopeGradFew) % 8 == 0 && sizeof(RopeGradMany) % 8 == 0, "copied by 8 bytes");
+
+ascgrad_tile_fn ascgrad_tile_rope_grad;
+
+static const char *const names[] = {"q", "k", "cos", "sin"};
+
+static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgrad_error *error) {
+    struct ascgrad_text a, b;
+    for (uint32_t i = 0; i < INPUTS; i++) {
+        if (ascgrad_need_concrete(node, i, names[i], error) != ASCGRAD_DONE) {
+            return ASCGRAD_REFUSED;
+        }
+        if (node->in[i].shape->rank != 2) {
+            return ascgrad_refuse(error, node, "%s must have 2 dimensions, got %s", names[i],
+                                  ascgrad_shape_text(node->in[i].shape, &a));
+        }
+    }
+    const struct ascgrad_shape *q = node->in[Q].shape, *k = node->in[K].shape;
+    const struct ascgrad_shape *cos = node->in[COS].shape, *sin = node->in[SIN].shape;
+    if (q->dim[0] != k->dim[0]) {
+        return ascgrad_refuse(error, node, "q and k must have the same tokens, got %s and %s",
+                              ascgrad_shape_text(q, &a), ascgrad_shape_text(k, &b));
+    }
+    if (!ascgrad_shape_equal(cos, sin)) {
+        return ascgrad_refuse(error, node, "cos and sin must have one shape, got %s and %s",
+                              ascgrad_shape_text(cos, &a), ascgrad_shape_text(sin, &b));
+    }
+    int64_t head = cos->dim[1];
+    if (head < 2 || head > HEAD || head % 2 != 0) {
+        return ascgrad_refuse(error, node,
+                              "the last dimension of cos %s, the head size, must be even and "
+                              "between 2 and %d",
+                              ascgrad_shape_text(cos, &a), HEAD);
+    }
+    for (uint32_t i = Q; i <= K; i++) {
+        int64_t hidden = node->in[i].shape->dim[1];
+        if (hidden % head != 0) {
+            return ascgrad_refuse(error, node,
+                                  "the hidden size of %s, %" PRId64
+                                  ", must be a multiple of the head size %" PRId64,
+                                  names[i], hidden, head);
+        }
+        if (hidden / head > INT32_MAX) {
+            return ascgrad_refuse(error, node, "%s has %" PRId64 " heads, more than 31 bits hold",
+                                  names[i], hidden / head);
+        }
+        const struct ascgrad_shape *out = i < node->outputs ? node->out[i].shape : NULL;
+        if (out && !ascgrad_shape_equal(out, node->in[i].shape)) {
+            return ascgrad_refuse(error, node, "%s_grad must have the shape of %s %s, got %s",
+                                  names[i], names[i], ascgrad_shape_text(node->in[i].shape, &a),
+                                  ascgrad_shape_text(out, &b));
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
+/* Checks the attribute and copies the lengths that are not 0; an empty sequence needs no work and
+ * no room. */
+static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany *t,
+                                   struct ascgrad_error *error) {
+    const struct ascgrad_attr *attr = &node->attr[SEQ_LEN];
+    int64_t tokens = node->in[Q].shape->dim[0], positions = node->in[COS].shape->dim[0], sum = 0;
+    if (attr->kind != ASCGRAD_ATTR_LIST_INT || (attr->count && !attr->list)) {
+        return ascgrad_refuse(error, node, "qSeqLen must be a list of integers");
+    }
+    for (size_t i = 0; i < attr->count; i++) {
+        int64_t length = ascgrad_list_at(attr, i);
+        if (length < 0 || length > positions || length > INT32_MAX) {
+            return ascgrad_refuse(
+                error, node,
+                "qSeqLen[%zu] = %" PRId64 " must be between 0 and the %" PRId64 " rows of cos%s", i,
+                length, positions, length > INT32_MAX ? ", and fit 31 bits" : "");
+        }
+        if (length == 0) {
+            continue;
+        }
+        if (t->batch == ROPE_GRAD_MANY) {
+            return ascgrad_refuse(
+                error, node,
+                "qSeqLen may have %d sequences that are not empty, number %d is qSeqLen[%zu]",
+                ROPE_GRAD_MANY, ROPE_GRAD_MANY + 1, i);
+        }
+        t->length[t->batch++] = (uint32_t)length;
+        sum += length; /* at most 2048 lengths of 31 bits */
+    }
+    if (sum != tokens) {
+        return ascgrad_refuse(error, node,
+                              "the sum of qSeqLen, %" PRId64
+                              ", must be the number of tokens of q, %" PRId64,
+                              sum, tokens);
+    }
+    return ASCGRAD_DONE;
+}
+
+static uint32_t least(uint64_t a, uint64_t b) {
+    return (uint32_t)(a < b ? a : b);
+}
+
+/* Sizes of what is held in the UB; op_kernel/rope_grad.h allocates the same. */
+static ascgrad_result plan_buffers(const struct ascgrad_node *node, const struct ascgrad_chip *chip,
+                                   RopeGradMany *t, struct ascgrad_error *error) {
+    int32_t dtype = node->in[Q].dtype;
+    uint32_t size = (uint32_t)ascgrad_dtype_size(dtype), half = t->head / 2, unit = 32 / size;
+    t->packed = t->head % 16 == 0 && half <= WIDEST; /* both halves start on 32 bytes of fp32 */
+    t->columns = least(half, WIDEST);
+    t->padded = t->packed ? half : (t->columns + unit - 1) / unit * unit;
+    uint32_t head = 2 * t->padded;
+    t->table_rows = least(TABLE / head, TABLE_ROWS);
+    t->native = dtype == ASCGRAD_FP16 && !t->exact && t->padded % 16 == 0; /* and of fp16 */
+
+    /* Bytes per element of cos, and of a tile besides its buffers in and out. */
+    uint64_t table = 2 * size + (t->native ? 0u : 8u), tile = 0; /* cos and sin, or w, in fp32 */
+    if (dtype == ASCGRAD_FP16 && !t->exact) {
+        table += 2; /* w in fp16 */
+    } else {
+        tile = (dtype == ASCGRAD_FP32 ? 0u : 4u) + (t->exact ? 4u : 0u); /* x and x * sin in fp32 */
+    }
+    uint64_t fixed = table * t->table_rows * head + LINES;
+    uint64_t room = chip->ub > fixed ? chip->ub - fixed : 0;
+    /* Short rows make short copies, whose latency two buffers do not hide. */
+    uint64_t heads = t->q_heads > t->k_heads ? t->q_heads : t->k_heads;
+    uint64_t useful = (heads ? heads : 1) * t->table_rows, fit = room / (8 * size + tile) / head;
+    t->depth = useful <= fit ? 4 : 2;
+    fit = t->depth == 4 ? useful : room / (4 * size + tile) / head;
+    t->tile = least(fit, t->packed ? INT32_MAX / 8 / head : BLOCKS / 2) * head;
+    if (t->tile == 0) {
+        return ascgrad_refuse(
+            error, node, "the unified buffer of %" PRIu64 " bytes cannot hold a head of %" PRIu32,
+            chip->ub, t->head);
+    }
+    return ASCGRAD_DONE;
+}
+
+/* What the cores before core c have of n. */
+static uint64_t share(uint64_t n, uint32_t c, uint32_t cores) {
+    return n / cores * c + least(n % cores, c);
+}
+
+/* Cuts at multiples of `step` tokens, so that no two cores write into one 32-byte block of GM. */
+static void cut_tokens(RopeGradMany *t, uint64_t tokens, uint64_t step, uint32_t cores) {
+    uint64_t units = (tokens + step - 1) / step, first = 0;
+    uint32_t seq = 0;
+    for (uint32_t c = 1; c < cores; c++) {
+        uint64_t token = share(units, c, cores) * step;
+        while (token >= first + t->length[seq]) {
+            first += t->length[seq++];
+        }
+        t->cut_token[c] = (int64_t)first;
+        t->cut_seq[c] = seq;
+        t->cut_pos[c] = (uint32_t)(token - first);
+    }
+}
+
+/* One group of sequences, what it costs in heads moved by DMA, and how far the cuts have come in
+ * it. */
+struct group {
+    const uint32_t *length;
+    uint32_t count;
+    uint64_t tokens, cost;
+    uint64_t row, position; /* cost of a row of q and k in and out, and of a row of cos and sin */
+    uint64_t spent;         /* on all positions before pos */
+    uint32_t pos, ended;    /* sequences that do not reach pos */
+    uint32_t sorted[GROUP]; /* their lengths first; empty until needed */
+};
+
+static void see_group(struct group *g, const RopeGradMany *t, uint32_t seq) {
+    uint32_t longest = 0;
+    g->length = t->length + seq;
+    g->count = least(t->batch - seq, t->group);
+    g->tokens = 0;
+    for (uint32_t i = 0; i < g->count; i++) {
+        g->tokens += g->length[i];
+        longest = g->length[i] > longest ? g->length[i] : longest;
+    }
+    g->row = 2 * ((uint64_t)t->q_heads + t->k_heads);
+    g->position = 2;
+    g->cost = g->tokens * g->row + longest * g->position;
+    g->spent = 0;
+    g->pos = 0;
+    g->ended = 0;
+    g->sorted[0] = 0;
+}
+
+static void sort_group(struct group *g) {
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t k = i, v = g->length[i];
+        for (; k > 0 && g->sorted[k - 1] > v; k--) {
+            g->sorted[k] = g->sorted[k - 1];
+        }
+        g->sorted[k] = v;
+    }
+}
+
+/* Advances to the last position before which at most `cost` is spent, less than the whole group's;
+ * returns how many rows of that position the rest pays for. */
+static uint32_t advance(struct group *g, uint64_t cost) {
+    uint64_t live, slope;
+    if (g->sorted[0] == 0) {
+        sort_group(g);
+    }
+    for (;; g->ended++) {
+        live = g->count - g->ended;
+        slope = live * g->row + g->position;
+        uint32_t reach = g->sorted[g->ended] - g->pos; /* positions until one more sequence ends */
+        if (cost - g->spent < reach * slope) {
+            break;
+        }
+        g->spent += reach * slope;
+        g->pos += reach;
+    }
+    uint64_t steps = (cost - g->spent) / slope;
+    g->spent += steps * slope;
+    g->pos += (uint32_t)steps;
+    return least((cost - g->spent) / g->row, live - 1);
+}
+
+static void cut_groups(RopeGradMany *t, uint32_t cores) {
+    struct group g;
+    uint64_t total = 0, spent = 0;
+    for (uint32_t seq = 0; seq < t->batch; seq += t->group) {
+        see_group(&g, t, seq);
+        total += g.cost;
+    }
+    uint64_t token = 0;
+    uint32_t seq = 0;
+    see_group(&g, t, 0);
+    for (uint32_t c = 1; c < cores; c++) {
+        uint64_t cost = share(total, c, cores);
+        while (cost >= spent + g.cost) {
+            spent += g.cost;
+            token += g.tokens;
+            seq += t->group;
+            see_group(&g, t, seq);
+        }
+        t->cut_skip[c] = advance(&g, cost - spent);
+        t->cut_token[c] = (int64_t)token;
+        t->cut_seq[c] = seq;
+        t->cut_pos[c] = g.pos;
+    }
+}
+
+static uint32_t plan_cores(const struct ascgrad_node *node, const struct ascgrad_chip *chip,
+                           RopeGradMany *t) {
+    uint64_t size = ascgrad_dtype_size(node->in[Q].dtype),
+             tokens = (uint64_t)node->in[Q].shape->dim[0];
+    uint64_t row = t->head * size, step = 1;
+    while (row * t->q_heads * step % 32 != 0 || row * t->k_heads * step % 32 != 0) {
+        step *= 2;
+    }
+    uint32_t cores =
+        least(least(chip->cores ? chip->cores : 1, ROPE_GRAD_CORES), (tokens + step - 1) / step);
+    t->group = step > 1 ? 1 : least(tokens / cores / RUN, GROUP);
+    t->group = t->group < 1 ? 1 : t->group;
+    t->stream = row * tokens * ((uint64_t)t->q_heads + t->k_heads) > KEPT_IN_L2;
+    if (t->group == 1 || t->batch == 1) {
+        t->group = 1;
+        cut_tokens(t, tokens, step, cores);
+    } else {
+        cut_groups(t, cores);
+    }
+    t->cut_token[cores] = (int64_t)tokens;
+    t->cut_seq[cores] = t->batch;
+    return cores;
+}
+
+ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
+                                      const struct ascgrad_chip *chip,
+                                      struct ascgrad_launch *launch, struct ascgrad_error *error) {
+    if (check_shapes(node, error) != ASCGRAD_DONE ||
+        ascgrad_need_dtype(node, error, names, 0, INPUTS) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    RopeGradMany t;
+    bool many = node->attr[SEQ_LEN].count > ROPE_GRAD_FEW;
+    memset(&t, 0, many ? sizeof t : sizeof(RopeGradFew));
+    t.head = (uint32_t)node->in[COS].shape->dim[1];
+    t.q_heads = (uint32_t)(node->in[Q].shape->dim[1] / t.head);
+    t.k_heads = (uint32_t)(node->in[K].shape->dim[1] / t.head);
+    t.exact = node->attr[EXACT].i != 0;
+    if (take_lengths(node, &t, error) != ASCGRAD_DONE ||
+        plan_buffers(node, chip, &t, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    if (t.q_heads + t.k_heads == 0) {
+        t.batch = 0; /* no columns, no work */
+    }
+    many = t.batch > ROPE_GRAD_FEW;
+    launch->key = many;
+    launch->block_dim = t.batch ? plan_cores(node, chip, &t) : 1;
+    launch->workspace = 0;
+    launch->sync_all = false;
+    return ascgrad_put(launch, node, &t, many ? sizeof t : sizeof(RopeGradFew), error);
+}

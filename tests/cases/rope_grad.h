@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * RopeGrad. Rows for `ascgrad check`.
+ */
+/* The public families: lengths 2,1,4,4 with tables of 11 to 128 rows; NaN and Inf are data like any other. */
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[11,128] sin=*[11,128] qSeqLen=2,1,4,4")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[128,128] sin=*[128,128] qSeqLen=2,1,4,4")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 exact_grad=true")
+CASE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[11,128] sin=fp16[11,128] qSeqLen=2,1,4,4 fill=small")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 fill=nan")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 exact_grad=true fill=nan")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 fill=inf")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 exact_grad=true fill=inf")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 fill=ones")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 exact_grad=true fill=ones")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 fill=zeros")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=*[64,128] sin=*[64,128] qSeqLen=2,1,4,4 exact_grad=true fill=zeros")
+/* Long enough for several blocks of positions and for sequences that share them. */
+CASE("RopeGrad", "q=*[277,256] k=*[277,256] cos=*[100,128] sin=*[100,128] qSeqLen=100,1,37,70,5,64")
+CASE("RopeGrad", "q=*[277,256] k=*[277,256] cos=*[100,128] sin=*[100,128] qSeqLen=100,1,37,70,5,64 exact_grad=true")
+CASE("RopeGrad", "q=*[323,192] k=*[323,64] cos=*[90,64] sin=*[90,64] qSeqLen=33,33,33,33,33,33,33,90,2")
+CASE("RopeGrad", "q=*[323,192] k=*[323,64] cos=*[90,64] sin=*[90,64] qSeqLen=33,33,33,33,33,33,33,90,2 exact_grad=true")
+/* Different numbers of heads, more heads than cores, more repeats than an instruction has, no heads at all. */
+CASE("RopeGrad", "q=*[12,1024] k=*[12,256] cos=*[5,128] sin=*[5,128] qSeqLen=3,5,4")
+CASE("RopeGrad", "q=*[12,256] k=*[12,1024] cos=*[5,128] sin=*[5,128] qSeqLen=3,5,4 exact_grad=true")
+CASE("RopeGrad", "q=*[3,1024] k=*[3,656] cos=*[2,16] sin=*[2,16] qSeqLen=2,1")
+CASE("RopeGrad", "q=*[3,4800] k=*[3,16] cos=*[2,16] sin=*[2,16] qSeqLen=2,1")
+CASE("RopeGrad", "q=*[3,4800] k=*[3,16] cos=*[2,16] sin=*[2,16] qSeqLen=2,1 exact_grad=true")
+CASE("RopeGrad", "q=*[5,0] k=*[5,32] cos=*[3,16] sin=*[3,16] qSeqLen=3,2")
+CASE("RopeGrad", "q=*[5,32] k=*[5,0] cos=*[3,16] sin=*[3,16] qSeqLen=3,2")
+CASE("RopeGrad", "q=*[5,0] k=*[5,0] cos=*[3,16] sin=*[3,16] qSeqLen=3,2")
+/* A token that is wider than the UB, a head that is wider than the UB. */
+CASE("RopeGrad", "q=*[3,25600] k=*[3,384] cos=*[2,128] sin=*[2,128] qSeqLen=2,1")
+CASE("RopeGrad", "q=*[3,25600] k=*[3,384] cos=*[2,128] sin=*[2,128] qSeqLen=2,1 exact_grad=true")
+CASE("RopeGrad", "q=*[5,1024] k=*[5,1024] cos=*[3,1024] sin=*[3,1024] qSeqLen=3,2")
+CASE("RopeGrad", "q=*[5,2052] k=*[5,1026] cos=*[3,1026] sin=*[3,1026] qSeqLen=3,2")
+CASE("RopeGrad", "q=*[5,2052] k=*[5,1026] cos=*[3,1026] sin=*[3,1026] qSeqLen=3,2 exact_grad=true")
+CASE("RopeGrad", "q=*[2,2600] k=*[2,2600] cos=*[2,2600] sin=*[2,2600] qSeqLen=2")
+CASE("RopeGrad", "q=*[2,2600] k=*[2,2600] cos=*[2,2600] sin=*[2,2600] qSeqLen=2 exact_grad=true")
+/* Head sizes that are not multiples of 32 bytes, in whole or in half. */
+CASE("RopeGrad", "q=*[12,6] k=*[12,2] cos=*[9,2] sin=*[9,2] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,6] k=*[12,2] cos=*[9,2] sin=*[9,2] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,8] k=*[12,4] cos=*[9,4] sin=*[9,4] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,8] k=*[12,4] cos=*[9,4] sin=*[9,4] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,12] k=*[12,6] cos=*[9,6] sin=*[9,6] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,12] k=*[12,6] cos=*[9,6] sin=*[9,6] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,20] k=*[12,10] cos=*[9,10] sin=*[9,10] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,20] k=*[12,10] cos=*[9,10] sin=*[9,10] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,32] k=*[12,16] cos=*[9,16] sin=*[9,16] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,32] k=*[12,16] cos=*[9,16] sin=*[9,16] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,60] k=*[12,30] cos=*[9,30] sin=*[9,30] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,60] k=*[12,30] cos=*[9,30] sin=*[9,30] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,96] k=*[12,48] cos=*[9,48] sin=*[9,48] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,96] k=*[12,48] cos=*[9,48] sin=*[9,48] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,144] k=*[12,72] cos=*[9,72] sin=*[9,72] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,144] k=*[12,72] cos=*[9,72] sin=*[9,72] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,160] k=*[12,80] cos=*[9,80] sin=*[9,80] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,160] k=*[12,80] cos=*[9,80] sin=*[9,80] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,260] k=*[12,130] cos=*[9,130] sin=*[9,130] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,260] k=*[12,130] cos=*[9,130] sin=*[9,130] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,1792] k=*[12,896] cos=*[9,896] sin=*[9,896] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,1792] k=*[12,896] cos=*[9,896] sin=*[9,896] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[92,2] k=*[92,2] cos=*[50,2] sin=*[50,2] qSeqLen=40,2,50")
+CASE("RopeGrad", "q=*[92,30] k=*[92,10] cos=*[50,10] sin=*[50,10] qSeqLen=40,2,50 exact_grad=true")
+/* Sequences: none, empty, of one token, as many as fit the small table and more. */
+CASE("RopeGrad", "q=*[0,128] k=*[0,128] cos=*[4,128] sin=*[4,128] qSeqLen=0,0")
+CASE("RopeGrad", "q=*[5,64] k=*[5,64] cos=*[3,64] sin=*[3,64] qSeqLen=0,3,0,0,2,0")
+CASE("RopeGrad", "q=*[1,128] k=*[1,128] cos=*[1,128] sin=*[1,128] qSeqLen=1")
+CASE("RopeGrad", "q=*[1,128] k=*[1,128] cos=*[1,128] sin=*[1,128] qSeqLen=1 exact_grad=true")
+CASE("RopeGrad", "q=*[33,64] k=*[33,32] cos=*[1,32] sin=*[1,32] qSeqLen=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1")
+CASE("RopeGrad", "q=*[128,32] k=*[128,32] cos=*[2,32] sin=*[2,32] qSeqLen=2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2")
+CASE("RopeGrad", "q=*[105,32] k=*[105,32] cos=*[2,32] sin=*[2,32] qSeqLen=2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1")
+CASE("RopeGrad", "q=*[4,32] k=*[4,32] cos=*[3,32] sin=*[3,32] qSeqLen=0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3,1")
+CASE("RopeGrad", "q=*[598,32] k=*[598,16] cos=*[12,16] sin=*[12,16] qSeqLen=7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12")
+CASE("RopeGrad", "q=*[598,32] k=*[598,16] cos=*[12,16] sin=*[12,16] qSeqLen=7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12 exact_grad=true")
+/* Refusals. */
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,3",
+       "the sum of qSeqLen, 10, must be the number of tokens of q, 11")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,5",
+       "the sum of qSeqLen, 12, must be the number of tokens of q, 11")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[3,128] sin=fp16[3,128] qSeqLen=2,1,4,4",
+       "qSeqLen[2] = 4 must be between 0 and the 3 rows of cos")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,-1,6,4",
+       "qSeqLen[1] = -1 must be between 0 and")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,127] sin=fp16[64,127] qSeqLen=2,1,4,4",
+       "must be even")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,0] sin=fp16[64,0] qSeqLen=2,1,4,4",
+       "must be even and between 2 and")
+REFUSE("RopeGrad", "q=fp16[11,385] k=fp16[11,385] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "the hidden size of q, 385, must be a multiple of the head size 128")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,129] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "the hidden size of k, 129, must be a multiple of the head size 128")
+REFUSE("RopeGrad", "q=fp16[12,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "q and k must have the same tokens, got [12,128] and [11,128]")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[12,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "q and k must have the same tokens, got [11,128] and [12,128]")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[63,128] qSeqLen=2,1,4,4",
+       "cos and sin must have one shape, got [64,128] and [63,128]")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "cos and sin must have one shape")
+REFUSE("RopeGrad", "q=fp16[11,1,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "q must have 2 dimensions")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[1408] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "k must have 2 dimensions")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,1,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "cos must have 2 dimensions, got [64,1,128]")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[128] qSeqLen=2,1,4,4",
+       "sin must have 2 dimensions, got [128]")
+REFUSE("RopeGrad", "q=fp32[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "must have one dtype")
+REFUSE("RopeGrad", "q=bf16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "must have one dtype")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp32[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "must have one dtype")
+REFUSE("RopeGrad", "q=fp16[11,128] k=bf16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "must have one dtype")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp32[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "must have one dtype")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=bf16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "must have one dtype")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp32[64,128] qSeqLen=2,1,4,4",
+       "must have one dtype")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=bf16[64,128] qSeqLen=2,1,4,4",
+       "must have one dtype")

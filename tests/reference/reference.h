@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The operators in double precision, written from the formulas, as plainly as possible. Slow on purpose.
+ * Each output element comes with the sum of the absolute values of the terms that make it, so that an error can be
+ * judged fairly: |err| <= half an ulp of the output type + 2^-20 * magnitude.
+ */
+#ifndef ASCGRAD_REFERENCE_H
+#define ASCGRAD_REFERENCE_H
+
+#include <stdint.h>
+
+#include "../../ge/node.h"
+
+struct ref_tensor {
+    bool present;
+    int32_t dtype; /* of the tensor as given; the values are widened exactly */
+    struct ascgrad_shape shape;
+    double *value;     /* inputs: given; outputs: to be filled */
+    double *magnitude; /* outputs only: sum of |terms| */
+};
+
+/* in, attr and out by IR index. The shapes and outputs have been checked by infer and tiling already. */
+typedef void ref_fn(const struct ref_tensor *in, const struct ascgrad_attr *attr, struct ref_tensor *out);
+
+/* ref_<op> for each operator, e.g. ref_exp_segsum_grad in exp_segsum_grad.c */
+
+#endif
