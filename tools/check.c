@@ -248,29 +248,88 @@ static void run_row(const struct row *row, struct tally *tally) {
     }
 }
 
+/* Whether the operator's first row is accepted for this chip in every dtype: what `ascgrad support` shows. */
+bool check_supported(const char *type, const char *soc) {
+    static const char *const stars[] = {"fp32", "fp16", "bf16"};
+    const struct row *row = NULL;
+    for (size_t k = 0; !row && k < sizeof rows / sizeof rows[0]; k++)
+        if (strcmp(rows[k].op, type) == 0 && !rows[k].refusal) row = &rows[k];
+    struct ascgrad_plan *plan = malloc(sizeof *plan);
+    bool good = row && plan;
+    for (int i = 0; good && i < 3; i++) {
+        struct request r;
+        enum fill fill;
+        char why[ASCGRAD_WHY];
+        good = read_row(&r, row, stars[i], &fill, why);
+        r.soc = soc;
+        struct ascgrad_call call = request_call(&r);
+        good = good && ascgrad_infer(&call, why) == ASCGRAD_OK &&
+               ascgrad_tile(&call, plan, why) == ASCGRAD_OK;
+        request_free(&r);
+    }
+    free(plan);
+    return good;
+}
+
+/* Rows of a file, one per line: the operator, then the words of a CASE row; # begins a comment. */
+static int check_file(const char *path) {
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        complain("%s cannot be opened", path);
+        return EXIT_FILES;
+    }
+    struct tally tally = {0};
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, f) > 0) {
+        line[strcspn(line, "#\n")] = 0;
+        char *words = strchr(line, ' ');
+        if (!words) continue;
+        *words++ = 0;
+        run_row(&(struct row){line, words, NULL}, &tally);
+    }
+    free(line);
+    fclose(f);
+    printf("worst error / allowed: %.3f\n%d passed, %d failed\n", tally.worst, tally.passed,
+           tally.failed);
+    return tally.failed || !tally.passed ? EXIT_VIOLATION : EXIT_DONE;
+}
+
+static void list_rows(const char *type) {
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+        if (strcmp(rows[k].op, type) == 0)
+            printf("%s %s%s\n", rows[k].op, rows[k].text, rows[k].refusal ? " (refused)" : "");
+}
+
+static struct tally check_operator(const char *type) {
+    struct tally tally = {0};
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+        if (strcmp(rows[k].op, type) == 0) run_row(&rows[k], &tally);
+    printf("%-28s %8d %8d   %.3f\n", type, tally.passed, tally.failed, tally.worst);
+    fflush(stdout);
+    return tally;
+}
+
 int cmd_check(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[0], "--rows") == 0) return check_file(argv[1]);
     bool list = argc && strcmp(argv[argc - 1], "--list") == 0;
     const char *only = argc - list == 1 ? argv[0] : NULL;
     if (argc - list > 1 || (only && only[0] == '-')) {
-        complain("usage: ascgrad check [OP] [--list]");
+        complain("usage: ascgrad check [OP] [--list], or ascgrad check --rows FILE");
         return EXIT_USAGE;
     }
     struct tally all = {0};
     struct ascgrad_op_info op;
-    bool known = !only;
+    bool known = false;
     if (!list) printf("%-28s %8s %8s   worst error / allowed\n", "operator", "passed", "failed");
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
         if (only && strcmp(only, op.type) != 0 && strcmp(only, op.kernel) != 0) continue;
         known = true;
-        struct tally tally = {0};
-        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-            if (strcmp(rows[k].op, op.type) != 0) continue;
-            if (list) printf("%s %s%s\n", rows[k].op, rows[k].text, rows[k].refusal ? " (refused)" : "");
-            else run_row(&rows[k], &tally);
+        if (list) {
+            list_rows(op.type);
+            continue;
         }
-        if (list) continue;
-        printf("%-28s %8d %8d   %.3f\n", op.type, tally.passed, tally.failed, tally.worst);
-        fflush(stdout);
+        struct tally tally = check_operator(op.type);
         all.passed += tally.passed;
         all.failed += tally.failed;
     }

@@ -79,12 +79,16 @@ int cmd_ops(int argc, char **argv) {
     return EXIT_USAGE;
 }
 
-/* The chips of one package directory name share a row: ascend910b1 .. ascend910b4 are ascend910b. */
-static bool soc_in_family(const char *family) {
+/* The chips whose names begin like this (ascend910b1 .. ascend910b4 are ascend910b): all of them, or no. */
+static bool family_supported(const char *type, const char *family) {
     const char *name;
-    for (uint32_t i = 0; (name = ascgrad_soc_name(i)); i++)
-        if (strncmp(name, family, strlen(family)) == 0) return true;
-    return false;
+    int chips = 0;
+    for (uint32_t i = 0; (name = ascgrad_soc_name(i)); i++) {
+        if (strncmp(name, family, strlen(family)) != 0) continue;
+        if (!check_supported(type, name)) return false;
+        chips++;
+    }
+    return chips > 0;
 }
 
 int cmd_support(int argc, char **argv) {
@@ -99,7 +103,7 @@ int cmd_support(int argc, char **argv) {
     struct ascgrad_op_info op;
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
         printf("| %s | %s |", op.type, op.in[0].types);
-        for (int f = 0; f < 3; f++) printf(" %s |", soc_in_family(families[f]) ? "yes" : "no");
+        for (int f = 0; f < 3; f++) printf(" %s |", family_supported(op.type, families[f]) ? "yes" : "no");
         printf(" yes |\n");
     }
     return EXIT_DONE;

@@ -6,6 +6,8 @@
 #ifndef ASCGRAD_TOOLS_COMMANDS_H
 #define ASCGRAD_TOOLS_COMMANDS_H
 
+#include <stdbool.h>
+
 enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_REFUSED = 2, EXIT_VIOLATION = 3, EXIT_FILES = 4 };
 
 int cmd_ops(int argc, char **argv);
@@ -15,6 +17,9 @@ int cmd_tile(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_perf(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+
+/* Does tiling accept the operator's first check row on this chip, in every dtype? */
+bool check_supported(const char *type, const char *soc);
 
 /* "ascgrad: <sentence>" on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

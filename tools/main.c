@@ -19,6 +19,7 @@ static const char help[] =
     "  run   OP --in NAME=FILE --out NAME=FILE ...   run on the CPU twin\n"
     "  perf  OP --in NAME=SPEC ...       cycle model against the memory roofline, as JSON\n"
     "  check [OP] [--list]               every operator on the twin against the reference\n"
+    "  check --rows FILE                 the same for your own rows: OP NAME=SPEC ... NAME=VALUE\n"
     "  support                           the support matrix\n"
     "  doctor [--opp DIR] [--json]       is the package installed, first, loadable, for this chip?\n"
     "  version\n"

@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds ascgrad, packages it and tests it. CMake does the work; this script only calls it.
+set -eu
+cd "$(dirname "$0")"
+
+usage() {
+  cat <<'TEXT'
+usage: ./build.sh [COMMAND] [OPTIONS]
+
+  (none)              install what is missing, build, package the .run, run `ascgrad check`
+  test                run every test; --long adds the slow tiers,
+                      --frameworks installs TensorFlow and MindSpore under build/ and tests them too
+  bench               measure speed; rewrites the tables of docs/benchmarks.md
+  clean               remove build/
+
+  --cann=DIR          check against this CANN toolkit (default: $ASCEND_HOME_PATH if it is set)
+  --no-cann           build without a toolkit even if there is one
+  --arch=ARCH         build and package only x86_64 or aarch64 (default: both)
+  --debug             debug build
+  --help              this text
+
+Needs a Linux machine, nothing else. As root, missing packages are installed with apt-get; otherwise the one
+command to run is printed. Results: build/bin/ascgrad, build/ascgrad-opp_<version>_linux-<arch>.run
+TEXT
+}
+
+say() { printf '%s\n' "build.sh: $*"; }
+die() { printf '%s\n' "build.sh: $*" >&2; exit 1; }
+
+command=build cann=${ASCEND_HOME_PATH:-} only='' type=Release long='' frameworks=''
+for word in "$@"; do
+  case $word in
+    test | bench | clean) command=$word ;;
+    --cann=*) cann=${word#*=} ;;
+    --no-cann) cann='' ;;
+    --arch=x86_64 | --arch=aarch64) only=${word#*=} ;;
+    --debug) type=Debug ;;
+    --long) long=1 ;;
+    --frameworks) frameworks=1 ;;
+    --help | -h) usage; exit 0 ;;
+    *) usage >&2; die "there is no '$word'" ;;
+  esac
+done
+if [ -n "$long$frameworks" ] && [ "$command" != test ]; then
+  die "--long and --frameworks go with test"
+fi
+
+native=$(uname -m)
+case $native in
+  x86_64) other=aarch64 triple=aarch64-linux-gnu ;;
+  aarch64) other=x86_64 triple=x86-64-linux-gnu ;;
+  *) die "this machine is $native; x86_64 and aarch64 are known" ;;
+esac
+jobs=$(nproc)
+python=${PYTHON:-/usr/bin/python3}
+
+# need PACKAGE TEST...: remember the package if the test fails.
+missing=''
+need() {
+  package=$1
+  shift
+  "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+install_missing() {
+  [ -n "$missing" ] || return 0
+  line="apt-get install -y --no-install-recommends$missing"
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    say "installing$missing"
+    apt-get update -qq
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    missing=''
+  else
+    die "missing:$missing; on Debian run: sudo $line"
+  fi
+}
+
+need_build_tools() {
+  need gcc command -v gcc
+  need g++ command -v g++
+  need libc6-dev test -e /usr/include/stdlib.h
+  need cmake command -v cmake
+  need ninja-build command -v ninja
+  need makeself command -v makeself
+  need python3 "$python" -c ''
+  need libcmocka-dev test -e /usr/include/cmocka.h
+  if [ "$only" != "$native" ]; then
+    need "gcc-$triple" command -v "$(echo $triple | sed s/x86-64/x86_64/)-gcc"
+    need "g++-$triple" command -v "$(echo $triple | sed s/x86-64/x86_64/)-g++"
+  fi
+  install_missing
+}
+
+need_test_tools() {
+  need python3-numpy "$python" -c 'import numpy'
+  need python3-torch "$python" -c 'import torch'
+  need shellcheck command -v shellcheck
+  need pkg-config command -v pkg-config
+  if [ -n "$long" ]; then
+    need qemu-user command -v qemu-aarch64
+    need gcovr command -v gcovr
+    need clang command -v clang
+  fi
+  install_missing
+}
+
+configure() {
+  if [ -n "$cann" ]; then
+    [ -d "$cann" ] || die "there is no toolkit at $cann; give --cann=DIR or --no-cann"
+    say "CANN toolkit: $cann"
+  else
+    say "CANN toolkit: none (not needed)"
+  fi
+  say "$(gcc --version | head -n 1), $(cmake --version | head -n 1), $native"
+  cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=$type -DASCGRAD_CANN="$cann" \
+    -DASCGRAD_PYTHON="$python" >build.log 2>&1 || { cat build.log >&2; die "configuring failed"; }
+  mv build.log build/configure.log
+}
+
+# The other architecture: the same libraries and command, cross-compiled.
+cross() {
+  cmake -S . -B build/$other -G Ninja -DCMAKE_BUILD_TYPE=$type \
+    -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/$other.cmake" -DASCGRAD_IRDUMP="$PWD/build/bin/irdump" \
+    >build/configure-$other.log 2>&1 || { cat build/configure-$other.log >&2; die "configuring $other failed"; }
+  say "building for $other"
+  cmake --build build/$other -j "$jobs" --target package_parts
+}
+
+package() {
+  version=$(sed -n 's/^project(ascgrad VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+  set --
+  label=''
+  for arch in x86_64 aarch64; do
+    [ -z "$only" ] || [ "$arch" = "$only" ] || continue
+    dir=build
+    [ "$arch" = "$native" ] || dir=build/$arch
+    set -- "$@" "--lib-dir-$arch" "$dir/package"
+    label=$label${label:+_}$arch
+  done
+  [ "$label" = x86_64_aarch64 ] && label=$native
+  run=build/ascgrad-opp_${version}_linux-$label.run
+  sh packaging/make_run.sh --ir build/ir.json --version "$version" "$@" --work build/packaging --out "$run"
+  say "package: $run"
+}
+
+case $command in
+  clean)
+    rm -rf build
+    exit 0
+    ;;
+  build)
+    need_build_tools
+    configure
+    if [ "$only" != "$other" ]; then
+      say "building for $native"
+      cmake --build build -j "$jobs"
+    else
+      cmake --build build -j "$jobs" --target irdump ir_json
+    fi
+    [ "$only" = "$native" ] || cross
+    package
+    [ "$only" = "$other" ] || build/bin/ascgrad check
+    ;;
+  test)
+    need_build_tools
+    need_test_tools
+    [ -e build/build.ninja ] || configure
+    cmake --build build -j "$jobs"
+    [ -z "$frameworks" ] || sh tests/framework/install_wheels.sh build/frameworks
+    [ -z "$long" ] || export ASCGRAD_LONG=1
+    ctest --test-dir build -j "$jobs" --output-on-failure
+    ;;
+  bench)
+    need_build_tools
+    need_test_tools
+    [ -e build/build.ninja ] || configure
+    cmake --build build -j "$jobs"
+    "$python" tests/bench/bench.py --build build
+    ;;
+esac

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./build.sh bench: the cycle model against the roofline, the fast twin against PyTorch and plain copying on this CPU,
+and the host functions. Prints the tables, writes them into docs/benchmarks.md and draws docs/roofline_<family>.svg."""
+import argparse
+import math
+import os
+import platform
+import subprocess
+import sys
+import time
+
+here = os.path.dirname(os.path.abspath(__file__))
+root = os.path.join(here, "..", "..")
+sys.path[:0] = [here, os.path.join(root, "framework", "python")]
+
+
+def best(call, seconds=1.0):
+    """The fastest of as many runs as fit; others may share the machine."""
+    call()
+    times, start = [], time.perf_counter()
+    while len(times) < 3 or time.perf_counter() - start < seconds:
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def progress(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def model_rows():
+    rows = []
+    for title, dtype, (op, shapes, attrs), limit, public in cases.MODEL:
+        progress(f"model: {op} {title} {dtype}")
+        r = ascgrad.perf(op, shapes, attrs, dtype)
+        moved = (r["gm_read"] + r["gm_write"]) / r["min_bytes"]
+        rows.append((op, title, dtype, r, moved, limit, public))
+    return rows
+
+
+def random_inputs(op, shapes, dtype, seed=1):
+    rng = np.random.default_rng(seed)
+    arrays = {}
+    for name, _, types in ascgrad.ops[op]["in"]:
+        if name in shapes:
+            kind = dtype if dtype in types.split(",") else "fp32"
+            arrays[name] = ascgrad.cast(rng.standard_normal(shapes[name], np.float32), kind)
+    return arrays
+
+
+def torch_time(op, arrays, attrs, dtype):
+    """Seconds of the eager backward alone, or None where PyTorch has no CPU kernel for the dtype."""
+    kind = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[dtype]
+    try:
+        tensors = {n: torch.from_numpy(ascgrad.to_float(a)).to(kind).requires_grad_() for n, a in arrays.items()}
+        ys, grads, wrt = cases.forward(op, tensors, attrs)
+        return best(lambda: torch.autograd.grad(ys, wrt, grads, retain_graph=True, allow_unused=True))
+    except RuntimeError as error:
+        if "not implemented" not in str(error):
+            raise
+        return None
+
+
+def copy_time(size):
+    """Seconds to move as many bytes by a plain copy on as many threads: half read, half written."""
+    a = torch.zeros(max(1, size // 8), dtype=torch.float32)
+    b = torch.ones_like(a)
+    return best(lambda: b.copy_(a))
+
+
+def cpu_rows():
+    rows = []
+    for title, (op, shapes, attrs) in cases.CPU:
+        for dtype in ("fp32", "fp16", "bf16"):
+            progress(f"cpu: {title} {dtype}")
+            arrays = random_inputs(op, shapes, dtype)
+            request = ascgrad.prepare(op, arrays, attrs, fast=True)
+            ours = best(request.run)
+            moved = request.run()["min_bytes"]
+            rows.append((title, dtype, ours, torch_time(op, arrays, attrs, dtype), copy_time(moved), moved))
+    return rows
+
+
+def growth_rows():
+    """Nanoseconds per element of the fast twin from 1 MB to 256 MB of dy."""
+    rows = []
+    for dtype in ("fp32", "bf16"):
+        for megabytes in (1, 4, 16, 64, 256):
+            s = megabytes * 2**20 // (32 * 128 * (4 if dtype == "fp32" else 2))
+            op, shapes, attrs = cases.rotary((1, s, 32, 128), (1, s, 1, 128))
+            progress(f"growth: {dtype} {megabytes} MB")
+            request = ascgrad.prepare(op, random_inputs(op, shapes, dtype), attrs, fast=True)
+            rows.append((dtype, megabytes, best(request.run) * 1e9 / (s * 32 * 128)))
+    return rows
+
+
+def host_rows(build):
+    text = subprocess.run([os.path.join(build, "bin", "host_calls")], check=True, capture_output=True, text=True).stdout
+    return [line.split() for line in text.splitlines()]
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+def sections(build):
+    model = model_rows()
+    yield "model", table(
+        ("operator", "case", "dtype", "time us", "roofline us", "ratio", "limit", "public kernel", "bytes / minimum", "cores"),
+        [(op, title, dtype, f"{r['time_us']:.1f}", f"{r['roofline_us']:.1f}",
+          f"{r['ratio']:.2f}" + ("" if r["ratio"] <= limit else " (over)"), f"{limit:.2f}",
+          f"{public:.2f}" if public else "-", f"{moved:.3f}", str(r["cores_used"]))
+         for op, title, dtype, r, moved, limit, public in model])
+    svg.draw(model, os.path.join(root, "docs"))
+    cpu = cpu_rows()
+    speedups = [theirs / ours for _, _, ours, theirs, _, _ in cpu if theirs]
+    yield "cpu", table(
+        ("case", "dtype", "fast twin ms", "PyTorch eager ms", "times faster", "plain copy ms", "of copy bandwidth"),
+        [(title, dtype, f"{ours * 1e3:.1f}", f"{theirs * 1e3:.1f}" if theirs else "no kernel",
+          f"{theirs / ours:.1f}" if theirs else "-", f"{copy * 1e3:.1f}", f"{copy / ours:.0%}")
+         for title, dtype, ours, theirs, copy, _ in cpu]) + (
+        f"\n\nGeometric mean of the speed-ups over PyTorch eager: {geometric_mean(speedups):.1f} "
+        f"({torch.get_num_threads()} threads, PyTorch {torch.__version__}, {platform.machine()}).")
+    growth = growth_rows()
+    yield "growth", table(("dtype", "MB of dy", "ns per element"),
+                          [(dtype, str(mb), f"{ns:.3f}") for dtype, mb, ns in growth])
+    yield "host", table(("operator", "infer ns", "tiling ns", "allocations"), host_rows(build))
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--build", default="build")
+    build = os.path.abspath(options.parse_args().build)
+    os.environ.setdefault("ASCGRAD_LIB", os.path.join(build, "lib", "libascgrad.so.1"))
+    global ascgrad, cases, np, svg, torch
+    import ascgrad
+    import cases
+    import numpy as np
+    import svg
+    import torch
+    page = os.path.join(root, "docs", "benchmarks.md")
+    text = open(page).read()
+    for name, body in sections(build):
+        print(f"\n{name}\n{body}", flush=True)
+        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        before, rest = text.split(begin)
+        text = before + begin + "\n" + body + "\n" + end + rest.split(end)[1]
+        with open(page, "w") as f:
+            f.write(text)
+
+
+main()
