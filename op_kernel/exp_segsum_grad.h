@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ExpSegsumGrad, what its paths share. For each matrix, with M = grad_output * grad_self [T, T]:
+ *     grad_input[i] = sum over j < i <= k of M[k][j]
+ * that is: suffix sums down the columns, then in row i the sum of the entries left of the
+ * diagonal. Elements on and above the diagonal never take part: sums that hold some are
+ * overwritten or masked, never multiplied by 0.
+ * Every order of summation follows from T alone.
+ */
+#ifndef EXP_SEGSUM_GRAD_H
+#define EXP_SEGSUM_GRAD_H
+
+#include "kernel_operator.h"
+
+#include "exp_segsum_grad_tiling_data.h"
+
+using namespace AscendC;
+
+using Elem = DTYPE_GRAD_OUTPUT;
+
+constexpr bool WIDEN = sizeof(Elem) == 2;        /* 16-bit inputs are computed in fp32 */
+constexpr uint32_t IN_BLOCK = 32 / sizeof(Elem); /* input elements of a 32-byte block */
+constexpr uint32_t LANES = 64;                   /* fp32 lanes of a vector repeat */
+constexpr uint32_t BLOCK_LANES = 8;              /* fp32 lanes of a 32-byte block */
+constexpr uint32_t MOST_REPEATS = 255, MOST_STRIDE = 255;
+
+struct Segsum {
+    GlobalTensor<Elem> dy, y, dx;
+    TQue<TPosition::VECIN, 1> in; /* a tile of dy, then the same tile of y */
+    TQue<TPosition::VECOUT, 1> out;
+    TBuf<TPosition::VECCALC> wide; /* their fp32 copies, if they are not fp32 themselves */
+    uint32_t second;               /* where y's tile begins in a buffer of the queue */
+    uint32_t span;                 /* where the second operand begins, counted in fp32 */
+};
+
+__aicore__ inline uint32_t up(uint32_t a, uint32_t b) {
+    return (a + b - 1) / b * b;
+}
+
+__aicore__ inline uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+__aicore__ inline void vector_done() {
+    PipeBarrier<PIPE_V>();
+}
+
+/* The operands lie 256 bytes apart modulo 512: no two reads of a repeat meet in a bank group. */
+__aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
+                                   uint32_t tile, uint32_t out_bytes) {
+    s.dy.SetGlobalBuffer((__gm__ Elem *)dy);
+    s.y.SetGlobalBuffer((__gm__ Elem *)y);
+    s.dx.SetGlobalBuffer((__gm__ Elem *)dx);
+    s.span = up(tile, 2 * LANES) + LANES;
+    s.second = WIDEN ? tile : s.span;
+    pipe->InitBuffer(s.in, 2, (s.second + tile) * sizeof(Elem));
+    pipe->InitBuffer(s.out, 2, up(out_bytes, 32));
+    if constexpr (WIDEN) pipe->InitBuffer(s.wide, (s.span + tile) * sizeof(float));
+}
+
+/* Core c of n gets units [first(c), first(c + 1)). */
+__aicore__ inline int64_t first(int64_t units, int64_t core) {
+    int64_t n = GetBlockNum(), each = units / n, more = units % n;
+    return each * core + (core < more ? core : more);
+}
+
+/* Both operands of a tile as fp32. 16-bit input is free for the next load from here on. */
+__aicore__ inline void widen(Segsum &s, LocalTensor<Elem> &in, uint32_t count,
+                             LocalTensor<float> &a, LocalTensor<float> &b) {
+    if constexpr (WIDEN) {
+        a = s.wide.Get<float>();
+        b = a[s.span];
+        vector_done(); /* the last tile is still being read */
+        Cast(a, in, RoundMode::CAST_NONE, count);
+        Cast(b, in[s.second], RoundMode::CAST_NONE, count);
+        vector_done();
+        s.in.FreeTensor(in);
+    } else {
+        a = in.template ReinterpretCast<float>();
+        b = a[s.span];
+    }
+}
+
+__aicore__ inline void release(Segsum &s, LocalTensor<Elem> &in) {
+    if constexpr (!WIDEN) s.in.FreeTensor(in);
+}
+
+/* Where fp32 results go: into the output itself, or into scratch until narrow() rounds them. */
+__aicore__ inline LocalTensor<float> result_place(const LocalTensor<Elem> &out,
+                                                  const LocalTensor<float> &scratch) {
+    if constexpr (WIDEN) {
+        return scratch;
+    } else {
+        return out.template ReinterpretCast<float>();
+    }
+}
+
+__aicore__ inline void narrow(const LocalTensor<Elem> &out, const LocalTensor<float> &from,
+                              uint32_t count) {
+    if constexpr (WIDEN) {
+        vector_done();
+        Cast(out, from, RoundMode::CAST_RINT, count);
+    }
+}
+
+/* The lanes of `byte` in each of the first `blocks` 32-byte blocks. */
+__aicore__ inline uint64_t lanes_of(uint32_t byte, uint32_t blocks) {
+    return (0x0101010101010101ull >> (8 * (BLOCK_LANES - blocks))) * byte;
+}
+
+/* n times dst row += src row; rows of `lanes` lanes, `step` and `src_step` blocks apart. */
+__aicore__ inline void add_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
+                                uint32_t lanes, uint32_t n, uint32_t step, uint32_t src_step) {
+    for (uint32_t i = 0; i < n; i += MOST_REPEATS) {
+        LocalTensor<float> d = dst[i * step * BLOCK_LANES];
+        Add(d, d, src[i * src_step * BLOCK_LANES], lanes, least(n - i, MOST_REPEATS),
+            BinaryRepeatParams(1, 1, 1, step, step, src_step));
+    }
+}
+
+/* The same for narrow rows: each repeat takes one block of `rows` rows (at most 8), which lie
+ * row_step blocks apart (src_row_step in the source); the next repeat begins `step` blocks on. */
+struct NarrowRows {
+    uint32_t blocks, n, rows, row_step, step, src_row_step;
+};
+
+__aicore__ inline void add_narrow_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
+                                       const NarrowRows &r) {
+    for (uint32_t h = 0; h < r.blocks; h++) {
+        for (uint32_t i = 0; i < r.n; i += MOST_REPEATS) {
+            uint32_t at = (i * r.step + h) * BLOCK_LANES;
+            LocalTensor<float> d = dst[at];
+            Add(d, d, src[at], r.rows * BLOCK_LANES, least(r.n - i, MOST_REPEATS),
+                BinaryRepeatParams(r.row_step, r.row_step, r.src_row_step, r.step, r.step, r.step));
+        }
+    }
+}
+
+/* Suffix sums over the rows of each group of `size` rows, a power of two; a row has `blocks`
+ * blocks. In step `half` the upper half of every 2 * half rows takes in the total of the lower
+ * half, which stands in the lower half's first row. */
+__aicore__ inline void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t size,
+                            uint32_t blocks) {
+    uint32_t lanes = blocks * BLOCK_LANES;
+    for (uint32_t half = 1; half < size; half *= 2) {
+        uint32_t groups = rows / (2 * half), step = 2 * half * blocks;
+        LocalTensor<float> low = d[half * lanes];
+        vector_done();
+        if (blocks * blocks * half <= 4) {
+            /* A row of eight groups to a repeat; with wider steps they would meet in few banks. */
+            for (uint32_t o = 0; o < half; o++) {
+                NarrowRows whole = {blocks, groups / 8, 8, step, 8 * step, step};
+                NarrowRows rest = {blocks, groups % 8 ? 1u : 0u, groups % 8, step, 8 * step, step};
+                uint32_t at = groups / 8 * 8 * step * BLOCK_LANES;
+                add_narrow_rows(d[o * lanes], low, whole);
+                if (rest.n) add_narrow_rows(d[o * lanes + at], low[at], rest);
+            }
+        } else if (blocks <= 2 && half % 8 == 0 && step <= MOST_STRIDE) {
+            /* Eight rows of a group to a repeat. */
+            for (uint32_t o = 0; o < half; o += 8) {
+                NarrowRows eight = {blocks, groups, 8, blocks, step, 0};
+                add_narrow_rows(d[o * lanes], low, eight);
+            }
+        } else if (step <= MOST_STRIDE && half <= groups) {
+            for (uint32_t o = 0; o < half; o++) {
+                add_rows(d[o * lanes], low, lanes, groups, step, step);
+            }
+        } else {
+            for (uint32_t g = 0; g < groups; g++) {
+                uint32_t at = g * 2 * half * lanes;
+                add_rows(d[at], low[at], lanes, half, blocks, 0);
+            }
+        }
+    }
+    vector_done();
+}
+
+/* The same for n groups of any size. */
+__aicore__ inline void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_t size,
+                                uint32_t blocks) {
+    uint32_t lanes = blocks * BLOCK_LANES, group = size * blocks;
+    for (uint32_t half = 1; half < size; half *= 2) {
+        vector_done();
+        for (uint32_t r = 0; r + half < size; r += 2 * half) {
+            LocalTensor<float> top = d[r * lanes], low = d[(r + half) * lanes];
+            if (group <= MOST_STRIDE && half < n) { /* a row of all groups to a call */
+                for (uint32_t o = 0; o < half; o++) {
+                    add_rows(top[o * lanes], low, lanes, n, group, group);
+                }
+            } else {
+                for (uint32_t g = 0; g < n; g++) {
+                    uint32_t at = g * group * BLOCK_LANES;
+                    add_rows(top[at], low[at], lanes, half, blocks, 0);
+                }
+            }
+        }
+    }
+    vector_done();
+}
+
+/* What the rows of a group are made of: `parts` problems side by side, each `blocks` blocks wide.
+ * The first `lead` of them count for every row; in the lanes after them row k owns lanes j < k. */
+struct Rows {
+    uint32_t size, parts, blocks, lead;
+};
+
+/* Rows 8q + p: lanes p.. of block q are not theirs. All q at once: 8 rows and a block apart. */
+__aicore__ inline void drop_upper(const LocalTensor<float> &d, uint32_t n, const Rows &r) {
+    uint32_t width = r.parts * r.blocks, group = r.size * width;
+    uint32_t step = group <= MOST_STRIDE ? group : 0, each = step ? MOST_REPEATS : 1;
+    for (uint32_t part = 0; part < r.parts; part++) {
+        for (uint32_t p = 0; p < BLOCK_LANES && p < r.size; p++) {
+            uint64_t mask[2] = {lanes_of(0xff & (0xff << p), (r.size - p + 7) / 8), 0};
+            uint32_t at = p * width + part * r.blocks + r.lead;
+            for (uint32_t g = 0; g < n; g += each) {
+                Duplicate(d[(g * group + at) * BLOCK_LANES], 0.0f, mask, least(n - g, each),
+                          8 * width + 1, step);
+            }
+        }
+    }
+}
+
+/* From suffix sums to results for n groups of rows; `pitch` fp32 from one result to the next.
+ * sums: scratch, a block per row. */
+__aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<float> &sums,
+                                const LocalTensor<float> &results, uint32_t n, const Rows &r,
+                                uint32_t pitch) {
+    uint32_t width = r.parts * r.blocks, rows = n * r.size;
+    drop_upper(d, n, r);
+    vector_done();
+    for (uint32_t i = 0; i < rows; i += MOST_REPEATS) {
+        BlockReduceSum(sums[i * BLOCK_LANES], d[i * width * BLOCK_LANES],
+                       least(rows - i, MOST_REPEATS), width * BLOCK_LANES, 1, 1, width);
+    }
+    vector_done();
+    for (uint32_t part = 0; part < r.parts; part++) {
+        for (uint32_t q = 0; 8 * q < r.size; q++) { /* rows 8q..8q+7 own the lead and blocks 0..q */
+            uint32_t own = ((1 << (q + 1 + r.lead)) - 1) << (part * r.blocks);
+            uint64_t mask[2] = {lanes_of(own, least(r.size - 8 * q, 8)), 0};
+            for (uint32_t g = 0; g < n; g += MOST_REPEATS) {
+                BlockReduceSum(results[(g * r.parts + part) * pitch + 8 * q],
+                               sums[(g * r.size + 8 * q) * BLOCK_LANES], least(n - g, MOST_REPEATS),
+                               mask, r.parts * pitch / 8, 1, r.size);
+            }
+        }
+    }
+}
+
+/* dst = a + b, all three without gaps. */
+__aicore__ inline void add_flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                const LocalTensor<float> &b, uint32_t count) {
+    if (count % LANES == 0 &&
+        count / LANES <= MOST_REPEATS) { /* the mask is set faster than a count */
+        Add(dst, a, b, LANES, count / LANES, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
+    } else {
+        Add(dst, a, b, count);
+    }
+}
+
+/* Sums `rows` rows of `length` into the first one: lower half onto upper half, in place. */
+__aicore__ inline void fold(const LocalTensor<float> &d, uint32_t rows, uint32_t length) {
+    while (rows > 1) {
+        uint32_t half = (rows + 1) / 2;
+        vector_done();
+        add_flat(d, d, d[half * length], (rows - half) * length);
+        rows = half;
+    }
+    vector_done();
+}
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ExpSegsumGrad for T > 128, over all cores. The matrix is cut into blocks of 128 x 128.
+ * Phase 1 (exp_segsum_grad_tables.h): every tile of 64 rows x 128 columns left of the diagonal
+ * blocks gives its row sums, its column sums and its total (in 8 lanes) to tables in the workspace.
+ * Phase 2: every diagonal block is summed as in exp_segsum_grad_block.h, starting from what the
+ * tables hold of the tiles below it, to its left, and both. No tile is read twice.
+ * Phase 3, only where results are not 32-byte aligned: they go from the workspace to their place,
+ * whole 32-byte blocks per core.
+ */
+#ifndef EXP_SEGSUM_GRAD_LARGE_H
+#define EXP_SEGSUM_GRAD_LARGE_H
+
+#include "exp_segsum_grad_tables.h"
+
+/* What the tables hold for block I of matrix m, in loads of LOAD_ROWS rows of each kind. */
+struct Around {
+    int64_t m, i;
+    uint32_t below, left;             /* rows of column sums, of row sums */
+    uint32_t width;                   /* length of the row sums */
+    uint32_t below_loads, left_loads; /* totals: a load for each pair of the two */
+    uint32_t loads;                   /* in all */
+};
+
+__aicore__ inline Around around(const Large &l, int64_t unit) {
+    Around w;
+    w.m = unit / l.blocks;
+    w.i = unit % l.blocks;
+    int64_t below = l.halves - 2 * (w.i + 1), rows = l.t - w.i * BLOCK;
+    w.below = below > 0 ? below : 0;
+    w.left = w.i;
+    w.width = rows < BLOCK ? up(rows, 8) : BLOCK;
+    w.below_loads = (w.below + LOAD_ROWS - 1) / LOAD_ROWS;
+    w.left_loads = (w.left + LOAD_ROWS - 1) / LOAD_ROWS;
+    w.loads = w.below_loads * w.left_loads;
+    if (w.loads == 0) w.loads = w.below_loads + w.left_loads; /* one of them is 0 */
+    return w;
+}
+
+/* What load number n brings: rows of each kind, totals per row, and where the totals begin. */
+struct Piece {
+    uint32_t below, left, corner, totals, row, column;
+};
+
+__aicore__ inline uint32_t rows_of_load(uint32_t all, uint32_t n) {
+    return n * LOAD_ROWS < all ? least(all - n * LOAD_ROWS, LOAD_ROWS) : 0;
+}
+
+__aicore__ inline Piece piece_of(const Around &w, uint32_t n) {
+    Piece p = {rows_of_load(w.below, n), rows_of_load(w.left, n), 0, 0, 0, 0};
+    if (w.left_loads == 0) return p;
+    uint32_t row = n / w.left_loads, column = n % w.left_loads;
+    p.corner = rows_of_load(w.below, row);
+    p.totals = rows_of_load(w.left, column);
+    p.row = row * LOAD_ROWS;
+    p.column = column * LOAD_ROWS;
+    return p;
+}
+
+__aicore__ inline void load_sums(Large &l, const Around &w, uint32_t n) {
+    Piece p = piece_of(w, n);
+    int64_t under = 2 * (w.i + 1); /* the first row half below the block */
+    LocalTensor<float> in = l.sums.AllocTensor<float>();
+    DataCopyPadExtParams<float> pad;
+    if (p.below) {
+        DataCopy(in, l.table[below_at(l, w.m, w.i, under + n * LOAD_ROWS)], p.below * BLOCK);
+    }
+    if (p.left) {
+        uint32_t length = w.width * sizeof(float), gap = (BLOCK - w.width) * sizeof(float);
+        DataCopyExtParams copy(p.left, length, gap, 0, 0);
+        int64_t at = left_at(l, w.m, w.i, n * LOAD_ROWS);
+        DataCopyPad(in[LOAD_ROWS * BLOCK], l.table[at], copy, pad);
+    }
+    if (p.corner) {
+        DataCopyExtParams copy(p.corner, p.totals * 32, (l.blocks - p.totals) * 32, 0, 0);
+        int64_t at = total_at(l, w.m, under + p.row, p.column);
+        DataCopyPad(in[2 * LOAD_ROWS * BLOCK], l.table[at], copy, pad);
+    }
+    l.sums.EnQue(in);
+}
+
+/* Adds what one load brought to `sums`: column sums, row sums, totals, 128 fp32 each. The rows of
+ * each kind are folded first, all kinds in step. */
+__aicore__ inline void add_sums(Large &l, const Around &w, uint32_t n,
+                                const LocalTensor<float> &sums) {
+    Piece p = piece_of(w, n);
+    LocalTensor<float> in = l.sums.DeQue<float>();
+    uint32_t rows[3] = {p.below, p.left, p.corner}, length[3] = {BLOCK, w.width, p.totals * 8};
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 0; k < 3; k++) {
+            LocalTensor<float> top = in[k * LOAD_ROWS * BLOCK];
+            uint32_t half = (rows[k] + 1) / 2;
+            if (rows[k] < 2) continue;
+            add_flat(top, top, top[half * length[k]], (rows[k] - half) * length[k]);
+            rows[k] = half;
+            more = true;
+        }
+        vector_done();
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        LocalTensor<float> sum = sums[k * BLOCK];
+        if (rows[k]) Add(sum, sum, in[k * LOAD_ROWS * BLOCK], length[k]);
+    }
+    vector_done();
+    l.sums.FreeTensor(in);
+}
+
+/* All loads. If there are many (T > 11000) every 16 are summed by themselves: no long chains. */
+__aicore__ inline void add_all_sums(Large &l, const Around &w, const LocalTensor<float> &scratch) {
+    constexpr uint32_t CHAIN = 16;
+    LocalTensor<float> total = scratch[FROM_BELOW], part = scratch[ROW_SUMS];
+    bool deep = w.loads > CHAIN;
+    Duplicate(total, 0.0f, 3 * BLOCK);
+    for (uint32_t n = 0; n < w.loads; n++) {
+        if (deep && n % CHAIN == 0) Duplicate(part, 0.0f, 3 * BLOCK);
+        if (n > 0) load_sums(l, w, n);
+        vector_done();
+        add_sums(l, w, n, deep ? part : total);
+        if (deep && (n % CHAIN == CHAIN - 1 || n + 1 == w.loads)) {
+            Add(total, total, part, 3 * BLOCK);
+            vector_done();
+        }
+    }
+}
+
+/* Everything around the block: C of its last strip, the row sums to its left, the corner (8 lanes).
+ * The columns of C_I from strip I + 1 on are not used; there go the left sums of those rows, which
+ * belong into tile I's corner as well. */
+__aicore__ inline void gather_sums(Large &l, const Around &w, const Strips &g,
+                                   const LocalTensor<float> &scratch) {
+    LocalTensor<float> columns = scratch[COLUMNS], left = scratch[FROM_LEFT];
+    Duplicate(columns, 0.0f, g.n * BLOCK);
+    add_all_sums(l, w, scratch);
+    DataCopy(columns[(g.n - 1) * BLOCK], scratch[FROM_BELOW], BLOCK);
+    if (w.left) {
+        Brcb(scratch[SPREAD], left, g.n * STRIP / 8, BrcbRepeatParams(1, 8));
+        for (uint32_t at = 0; at < BLOCK && g.n > 1; at += LANES) {
+            Copy(columns[at], left[at], LANES, g.n - 1, CopyRepeatParams(1, 1, BLOCK / 8, 0));
+        }
+    }
+    if (w.below && w.left) fold(scratch[FROM_CORNER], least(w.left, LOAD_ROWS), 8);
+    vector_done();
+}
+
+/* The left sums of every row get lane 0 of its copy, those of every last row the corner. */
+__aicore__ inline void add_around(const Around &w, const Strips &g,
+                                  const LocalTensor<float> &scratch,
+                                  const LocalTensor<float> &tiles) {
+    if (w.left == 0) return;
+    for (uint32_t row = 0; row < 2 * STRIP; row += 8) {
+        uint64_t mask[2] = {lanes_of(1, 8), 0};
+        uint32_t strip = row / STRIP;
+        LocalTensor<float> left = tiles[strip * TILE_LANES + row % STRIP * PAIR_LANES];
+        if (strip < g.n) {
+            Add(left, left, scratch[SPREAD + row * 8], mask, (g.n + 1 - strip) / 2,
+                BinaryRepeatParams(PAIR_BLOCKS, PAIR_BLOCKS, 1, PAIR / 8, PAIR / 8, 2 * STRIP));
+        }
+    }
+    vector_done();
+    if (w.below) add_corners(g, scratch[FROM_CORNER], 0, tiles);
+}
+
+__aicore__ inline void load_diagonal(Segsum &s, const Large &l, const Around &w) {
+    int64_t from = w.i * BLOCK, rows = l.t - from;
+    uint32_t step = l.t < BLOCK + 2 * STRIP ? 8 : STRIP; /* so small, the tables weigh enough */
+    load_block(s, w.m * l.t * l.t + from * (l.t + 1), l.t, rows < BLOCK ? rows : BLOCK, step);
+}
+
+__aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t end, bool gather) {
+    LocalTensor<float> tiles = l.tiles.Get<float>();
+    Around w = around(l, unit);
+    load_sums(l, w, 0);
+    for (; unit < end; unit++) {
+        LocalTensor<Elem> in = s.in.DeQue<Elem>();
+        LocalTensor<float> a, b;
+        int64_t rows = l.t - w.i * BLOCK;
+        Strips g = strips_of(rows < BLOCK ? rows : BLOCK);
+        Around next = around(l, unit + 1);
+        if (unit + 1 < end) load_diagonal(s, l, next);
+        widen(s, in, count(g), a, b);
+        multiply_block(g, a, b, tiles);
+        gather_sums(l, w, g, b);
+        if (unit + 1 < end) load_sums(l, next, 0);
+        sum_left(g, a, b, tiles);
+        sum_columns(g, b);
+        add_around(w, g, b, tiles);
+        add_below(g, b, tiles);
+        finish_block(s, g, tiles, b);
+        release(s, in);
+        store_block(s, gather ? l.results[unit * BLOCK] : s.dx[w.m * l.t + w.i * BLOCK], g.rows);
+        w = next;
+    }
+}
+
+/* Phase 3. Cores get multiples of 16 results: whole 32-byte blocks of every type. */
+__aicore__ inline void run_gather(Segsum &s, const Large &l, TPipe *pipe) {
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> line;
+    pipe->InitBuffer(line, 2, BLOCK * sizeof(Elem));
+    int64_t all = l.matrices * l.t, groups = (all + 15) / 16, core = GetBlockIdx();
+    int64_t at = first(groups, core) * 16, end = first(groups, core + 1) * 16;
+    if (end > all) end = all;
+    while (at < end) {
+        int64_t m = at / l.t, i = at % l.t, n = l.t - i < BLOCK ? l.t - i : BLOCK;
+        if (n > end - at) n = end - at;
+        DataCopyExtParams copy(1, n * sizeof(Elem), 0, 0, 0);
+        DataCopyPadExtParams<Elem> pad;
+        LocalTensor<Elem> x = line.AllocTensor<Elem>();
+        DataCopyPad(x, l.results[m * l.blocks * BLOCK + i], copy, pad);
+        line.EnQue(x);
+        x = line.DeQue<Elem>();
+        DataCopyPad(s.dx[at], x, copy);
+        line.FreeTensor(x);
+        at += n;
+    }
+}
+
+__aicore__ inline void run_large(Segsum &s, Large &l, TPipe *pipe,
+                                 const ExpSegsumGradTilingData &tiling) {
+    int64_t diagonals = l.matrices * l.blocks, core = GetBlockIdx();
+    int64_t unit = first(diagonals, core), end = first(diagonals, core + 1);
+    run_tiles(s, l, tiling.units);
+    /* The first diagonal block needs no table to be loaded: it comes while others still finish. */
+    if (unit < end) load_diagonal(s, l, around(l, unit));
+    SyncAll();
+    if (unit < end) run_diagonals(s, l, unit, end, tiling.gather != 0);
+    if (tiling.gather) {
+        SyncAll();
+        run_gather(s, l, pipe);
+    }
+}
+
+#endif

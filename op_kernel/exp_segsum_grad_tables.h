@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ExpSegsumGrad for T > 128, phase 1 (the plan is in exp_segsum_grad_large.h): the tables in the
+ * workspace, and the tiles of 64 rows x 128 columns whose sums fill them.
+ * Indices: blocks I (diagonal), J (columns); row halves r, block I has the halves 2I and 2I + 1.
+ */
+#ifndef EXP_SEGSUM_GRAD_TABLES_H
+#define EXP_SEGSUM_GRAD_TABLES_H
+
+#include "exp_segsum_grad_block.h"
+
+constexpr uint32_t HALF = 64; /* rows of a tile */
+/* A load from the tables: this many rows of column sums, of row sums and of totals, 128 fp32 each;
+ * such a row holds as many totals. */
+constexpr uint32_t LOAD_ROWS = BLOCK / 8;
+
+struct Large {
+    int64_t t, matrices, blocks, halves;
+    int64_t floats; /* of one matrix' tables */
+    GlobalTensor<float> table;
+    GlobalTensor<Elem> results; /* phase 3: [matrices][blocks][128] */
+    TQue<TPosition::VECIN, 1> sums;
+    TileBuffer tiles;
+};
+
+/* Column sums of tile (r, J), row sums of the tiles (2I.., J), total of tile (r, J). */
+__aicore__ inline int64_t below_at(const Large &l, int64_t m, int64_t j, int64_t r) {
+    return m * l.floats + (j * l.halves + r) * BLOCK;
+}
+__aicore__ inline int64_t left_at(const Large &l, int64_t m, int64_t i, int64_t j) {
+    return m * l.floats + (l.blocks * l.halves + i * l.blocks + j) * BLOCK;
+}
+__aicore__ inline int64_t total_at(const Large &l, int64_t m, int64_t r, int64_t j) {
+    return m * l.floats + l.blocks * (l.halves + l.blocks) * BLOCK + (r * l.blocks + j) * 8;
+}
+
+__aicore__ inline void open_large(Large &l, TPipe *pipe, const ExpSegsumGradTilingData &tiling,
+                                  GM_ADDR workspace) {
+    l.t = tiling.size;
+    l.matrices = tiling.matrices;
+    l.blocks = (l.t + BLOCK - 1) / BLOCK;
+    l.halves = (l.t + HALF - 1) / HALF;
+    l.floats = l.blocks * (l.halves + l.blocks) * BLOCK + l.halves * l.blocks * 8;
+    l.table.SetGlobalBuffer((__gm__ float *)workspace);
+    l.results.SetGlobalBuffer((__gm__ Elem *)(workspace + l.matrices * l.floats * sizeof(float)));
+    pipe->InitBuffer(l.sums, 1, 3 * LOAD_ROWS * BLOCK * sizeof(float));
+    open_block(l.tiles, pipe);
+}
+
+struct Tile {
+    int64_t m, r, j;
+};
+
+__aicore__ inline Tile tile_at(int64_t unit, int64_t per_matrix) {
+    Tile tile = {unit / per_matrix, 2, unit % per_matrix};
+    while (tile.j >= tile.r / 2)
+        tile.j -= tile.r++ / 2;
+    return tile;
+}
+
+__aicore__ inline void advance(const Large &l, Tile &tile) {
+    if (++tile.j < tile.r / 2) return;
+    tile.j = 0;
+    if (++tile.r < l.halves) return;
+    tile.r = 2;
+    tile.m++;
+}
+
+__aicore__ inline uint32_t tile_rows(const Large &l, const Tile &tile) {
+    int64_t rows = l.t - tile.r * HALF;
+    return rows < HALF ? rows : HALF;
+}
+
+__aicore__ inline void load_tile(Segsum &s, const Large &l, const Tile &tile) {
+    LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
+    int64_t at = (tile.m * l.t + tile.r * HALF) * l.t + tile.j * BLOCK;
+    DataCopyExtParams copy(tile_rows(l, tile), BLOCK * sizeof(Elem), (l.t - BLOCK) * sizeof(Elem),
+                           0, 0);
+    DataCopyPadExtParams<Elem> pad;
+    DataCopyPad(in, s.dy[at], copy, pad);
+    DataCopyPad(in[s.second], s.y[at], copy, pad);
+    s.in.EnQue(in);
+}
+
+/* In the output buffer: 128 column sums, 64 row sums, the total in 8 lanes. */
+constexpr uint32_t TILE_ROW_SUMS = BLOCK, TILE_TOTAL = BLOCK + HALF, TILE_SUMS = BLOCK + HALF + 8;
+
+__aicore__ inline void compute_tile(Segsum &s, LocalTensor<Elem> &in, uint32_t rows) {
+    LocalTensor<float> a, b;
+    widen(s, in, rows * BLOCK, a, b);
+    Mul(a, a, b, rows * BLOCK);
+    LocalTensor<float> out = s.out.AllocTensor<float>();
+    LocalTensor<float> row_sums = out[TILE_ROW_SUMS], eights = b[HALF * LANES],
+                       total = eights[HALF * 8];
+    if (rows % 8) Duplicate(row_sums, 0.0f, HALF);
+    vector_done();
+    Add(b, a, a[LANES], LANES, rows, BinaryRepeatParams(1, 1, 1, 8, 16, 16));
+    vector_done();
+    BlockReduceSum(eights, b, rows, LANES, 1, 1, 8);
+    fold(a, rows, BLOCK);
+    if (rows >= 8) BlockReduceSum(row_sums, eights, rows / 8, LANES, 1, 1, 8);
+    if (rows % 8)
+        BlockReduceSum(row_sums[rows / 8 * 8], eights[rows / 8 * LANES], 1, rows % 8 * 8, 1, 1, 8);
+    DataCopy(out, a, BLOCK);
+    BlockReduceSum(total, a, 2, LANES, 1, 1, 8);
+    vector_done();
+    Add(out[TILE_TOTAL], total, total[8], 8);
+    release(s, in);
+    s.out.EnQue(out);
+}
+
+__aicore__ inline void store_tile(Segsum &s, const Large &l, const Tile &tile) {
+    LocalTensor<float> out = s.out.DeQue<float>();
+    int64_t below = below_at(l, tile.m, tile.j, tile.r);
+    int64_t left = left_at(l, tile.m, tile.r / 2, tile.j) + tile.r % 2 * HALF;
+    DataCopy(l.table[below], out, BLOCK);
+    DataCopy(l.table[left], out[TILE_ROW_SUMS], up(tile_rows(l, tile), 8));
+    if (l.blocks > 2) { /* with two blocks nothing lies both below and to the left of one */
+        DataCopy(l.table[total_at(l, tile.m, tile.r, tile.j)], out[TILE_TOTAL], 8);
+    }
+    s.out.FreeTensor(out);
+}
+
+__aicore__ inline void run_tiles(Segsum &s, const Large &l, int64_t units) {
+    int64_t core = GetBlockIdx(), unit = first(units, core), end = first(units, core + 1);
+    if (unit >= end) return;
+    Tile tile = tile_at(unit, units / l.matrices), next = tile;
+    load_tile(s, l, tile);
+    for (; unit < end; unit++) {
+        LocalTensor<Elem> in = s.in.DeQue<Elem>();
+        advance(l, next);
+        if (unit + 1 < end) load_tile(s, l, next);
+        compute_tile(s, in, tile_rows(l, tile));
+        store_tile(s, l, tile);
+        tile = next;
+    }
+}
+
+#endif
