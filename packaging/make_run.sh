@@ -1,0 +1,199 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Makes the .run file: puts the package tree together and hands it to makeself.
+#
+#   make_run.sh --ir ir.json --version V --out FILE.run
+#       --lib-dir-x86_64 DIR   holds libcust_opsproto_rt2.0.so, libcust_opmaster_rt2.0.so and, if
+#                              they exist, ascgrad (the command), exchange (from exchange.c),
+#                              libcust_tf_parsers.so, libcust_onnx_parsers.so
+#       --lib-dir-aarch64 DIR  the same for aarch64; one of the two may be left out
+#       --bin-x86_64 FILE      the ascgrad command, if it is not in the library directory
+#       --bin-aarch64 FILE
+#       --work DIR             for intermediate files and msopgen/*.json (default: FILE.run.d)
+#       --kernel DIR           a kernel/ tree made by binary.sh, to be added
+#       --source DIR           the source tree (default: the one this script is in)
+#
+# The same input gives the same file, bit for bit, whatever the folder, time, umask, locale or user.
+# SOURCE_DATE_EPOCH sets the time stamps inside. Beside FILE.run goes FILE.run.sha256.
+set -eu
+umask 022
+unset CDPATH
+export LC_ALL=C TZ=UTC
+
+die() {
+    printf 'make_run: %s\n' "$*" >&2
+    exit 1
+}
+
+packaging=$(cd -P "$(dirname "$0")" && pwd -P)
+source=$(dirname "$packaging")
+ir='' version='' out='' work='' kernel=''
+lib_x86_64='' lib_aarch64='' bin_x86_64='' bin_aarch64=''
+while [ $# -gt 1 ]; do
+    case $1 in
+    --ir) ir=$2 ;;
+    --version) version=$2 ;;
+    --out) out=$2 ;;
+    --work) work=$2 ;;
+    --kernel) kernel=$2 ;;
+    --source) source=$2 ;;
+    --lib-dir-x86_64) lib_x86_64=$2 ;;
+    --lib-dir-aarch64) lib_aarch64=$2 ;;
+    --bin-x86_64) bin_x86_64=$2 ;;
+    --bin-aarch64) bin_aarch64=$2 ;;
+    *) die "unknown option $1" ;;
+    esac
+    shift 2
+done
+[ $# -eq 0 ] || die "$1 has no value"
+[ -f "$ir" ] || die "--ir: no file '$ir'"
+[ -n "$out" ] || die "--out is missing"
+case $version in
+'' | *[!0-9A-Za-z.+_-]*) die "--version: '$version' is not a version" ;;
+esac
+[ -n "$lib_x86_64$lib_aarch64" ] || die "no --lib-dir-x86_64 and no --lib-dir-aarch64"
+work=${work:-$out.d}
+mkdir -p "$work"
+work=$(cd -P "$work" && pwd -P)
+
+payload=$work/payload
+tree=$payload/packages/vendors/ascgrad
+tbe=$tree/op_impl/ai_core/tbe
+impl=$tbe/ascgrad_impl
+rm -rf "$payload" "$work/msopgen" "$work/tmp"
+mkdir -p "$tree" "$work/tmp"
+
+# What repeats the IR.
+python3 "$packaging/generate.py" --ir "$ir" --socs "$packaging/socs.txt" --vendor "$tree" \
+    --msopgen "$work/msopgen"
+types=$(python3 -c 'import json, sys
+for op in json.load(open(sys.argv[1])): print(op["type"], op["kernel"])' "$ir")
+ops=$(echo "$types" | cut -d' ' -f1 | paste -sd' ' -)
+kernels=$(echo "$types" | cut -d' ' -f2)
+socs=$(sed '/^#/d; s/ .*//' "$packaging/socs.txt" | paste -sd' ' -)
+
+# Kernels as source: one directory per operator, headers where every launcher looks.
+mkdir -p "$impl/ascendc/common"
+cp "$source"/op_kernel/*.h "$impl/ascendc/common"
+for name in $kernels; do
+    mkdir "$impl/ascendc/$name"
+    cp "$source/op_kernel/$name.cpp" "$impl/ascendc/$name" || die "no kernel for $name"
+done
+sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\(.*\)".*/\1/p' \
+    "$impl"/ascendc/*/*.cpp "$impl"/ascendc/common/*.h | sort -u | while read -r header; do
+    [ "$header" = kernel_operator.h ] || [ -f "$impl/ascendc/common/$header" ] ||
+        die "a kernel includes $header, which is not in op_kernel/"
+done
+
+# The header for graph programs, also under the name that CANN's own tools give it.
+mkdir -p "$tree/op_proto/inc"
+cp "$source/op_proto/inc/ascgrad_ops.h" "$tree/op_proto/inc"
+cat >"$tree/op_proto/inc/op_proto.h" <<'END'
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ascgrad_ops.h"
+END
+
+# add_arch ARCH LIB_DIR COMMAND
+add_arch() {
+    proto=$tree/op_proto/lib/linux/$1
+    tiling=$tbe/op_tiling/lib/linux/$1
+    mkdir -p "$proto" "$tiling" "$tree/bin/$1" "$tree/scripts/$1"
+    cp "$2/libcust_opsproto_rt2.0.so" "$proto"
+    cp "$2/libcust_opmaster_rt2.0.so" "$tiling"
+    [ ! -f "${3:-$2/ascgrad}" ] || cp "${3:-$2/ascgrad}" "$tree/bin/$1/ascgrad"
+    [ ! -f "$2/exchange" ] || cp "$2/exchange" "$tree/scripts/$1"
+    # GE opens every library below framework/, whatever its machine: the installer adds only ours.
+    for framework in tf:tensorflow onnx:onnx; do
+        parser=libcust_${framework%:*}_parsers.so
+        [ -f "$2/$parser" ] || continue
+        mkdir -p "$payload/packages/arch/$1/framework/${framework#*:}"
+        cp "$2/$parser" "$payload/packages/arch/$1/framework/${framework#*:}"
+    done
+    arches="$arches $1"
+}
+arches=
+[ -z "$lib_x86_64" ] || add_arch x86_64 "$lib_x86_64" "$bin_x86_64"
+[ -z "$lib_aarch64" ] || add_arch aarch64 "$lib_aarch64" "$bin_aarch64"
+arches=${arches# }
+first=${arches%% *}
+ln -s "lib/linux/$first/libcust_opmaster_rt2.0.so" "$tbe/op_tiling/liboptiling.so"
+[ ! -f "$tree/bin/$first/ascgrad" ] || ln -s "$first/ascgrad" "$tree/bin/ascgrad"
+find "$tree/bin" "$tree/scripts" -type d -empty -delete
+mkdir -p "$tree/bin" "$tree/scripts"
+[ -z "$kernel" ] || cp -R "$kernel" "$tbe/kernel"
+[ ! -f "$source/LICENSE" ] || cp "$source/LICENSE" "$tree"
+cp "$packaging/common.sh" "$packaging/uninstall.sh" "$tree/scripts"
+cp "$packaging/common.sh" "$packaging/stage.sh" "$packaging/install.sh" "$payload"
+
+# package.info. A switch line says where in a library the byte is that --no-override flips.
+libraries=$(cd "$tree" && find . -name 'libcust_op*.so' | sed 's,^\./,,' | sort)
+{
+    cat <<END
+package=ascgrad-opp
+version=$version
+arch=$arches
+soc=$socs
+ops=$ops
+ir_sha256=$(sha256sum <"$ir" | cut -d' ' -f1)
+glibc=$(cd "$tree" && echo "$libraries" | xargs grep -haoE 'GLIBC_2\.[0-9]+' |
+        sed 's/GLIBC_//' | sort -t. -k2,2n | tail -n 1)
+END
+    echo "$types" | sed 's/^/kernel /'
+    for type in $ops; do
+        text=ascgrad-offers:$type=
+        for library in $libraries; do
+            at=$(grep -abo "${text}1" "$tree/$library" | head -n 1 | cut -d: -f1)
+            if [ -n "$at" ]; then
+                echo "switch $type $((at + ${#text})) $library"
+            else
+                echo "make_run: $library has no switch for $type; no --no-override" >&2
+            fi
+        done
+    done
+    echo
+    (
+        cd "$tree"
+        find . -type f ! -name package.info | sed 's,^\./,,' | sort | xargs sha256sum
+        find . -type l | sed 's,^\./,,' | sort |
+            while read -r link; do echo "link $link $(readlink "$link")"; done
+    )
+} >"$tree/package.info"
+
+# The text in front of the archive.
+{
+    echo "package: ascgrad-opp $version"
+    echo "operators: $ops"
+    echo "chips: $socs"
+    echo "machines: $arches"
+    echo "CANN: 8.1 or later, with its toolkit (kernels are compiled on the target)"
+    [ -z "$kernel" ] || echo "kernel binaries: $(cd "$kernel" && echo ascend*)"
+    echo "IR: $(sed -n 's/^ir_sha256=//p' "$tree/package.info")"
+} >"$work/info"
+lines=$(($(wc -l <"$packaging/stub.sh.in") + $(wc -l <"$work/info") - 1))
+sed -e "/^@INFO@\$/{r $work/info" -e 'd;}' -e "s/@NAME@/ascgrad-opp/g" \
+    -e "s/@VERSION@/$version/g" -e "s/@FILE@/$(basename "$out")/g" \
+    -e "s/@DATA@/$((lines + 1))/g" "$packaging/stub.sh.in" >"$work/stub.sh"
+[ "$(wc -l <"$work/stub.sh")" -eq "$lines" ] || die "the stub has not $lines lines"
+
+find "$payload" -type d -exec chmod 755 {} +
+find "$payload" -type f -exec chmod 644 {} +
+find "$payload" -name '*.sh' -exec chmod 755 {} +
+find "$tree/bin" "$tree/scripts" -type f -exec chmod 755 {} +
+epoch=${SOURCE_DATE_EPOCH:-1767225600}
+ASCGRAD_STUB=$work/stub.sh TMPDIR=$work/tmp makeself --quiet --nomd5 --nocrc --gzip --complevel 9n \
+    --header "$packaging/header.sh" --tar-format gnu \
+    --tar-extra "--owner=0 --group=0 --numeric-owner --mtime=@$epoch" \
+    "$payload" "$work/unsigned.run" "ascgrad-opp $version" ./install.sh
+
+# Line 3 becomes the checksum of all the others.
+sum=$({ head -n 2 "$work/unsigned.run" && tail -n +4 "$work/unsigned.run"; } | sha256sum)
+{
+    head -n 2 "$work/unsigned.run"
+    echo "# ${sum%% *}"
+    tail -n +4 "$work/unsigned.run"
+} >"$work/signed.run"
+chmod 755 "$work/signed.run"
+mkdir -p "$(dirname "$out")"
+mv "$work/signed.run" "$out"
+(cd "$(dirname "$out")" && sha256sum "$(basename "$out")" >"$(basename "$out").sha256")
+rm -rf "$work/tmp" "$work/unsigned.run"
