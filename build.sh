@@ -17,6 +17,7 @@ usage: ./build.sh [COMMAND] [OPTIONS]
   --cann=DIR          check against this CANN toolkit (default: $ASCEND_HOME_PATH if it is set)
   --no-cann           build without a toolkit even if there is one
   --arch=ARCH         build and package only x86_64 or aarch64 (default: both)
+  --binary            with a toolkit: compile the kernels ahead of time and add them to the package
   --debug             debug build
   --help              this text
 
@@ -28,7 +29,7 @@ TEXT
 say() { printf '%s\n' "build.sh: $*"; }
 die() { printf '%s\n' "build.sh: $*" >&2; exit 1; }
 
-command=build cann=${ASCEND_HOME_PATH:-} only='' type=Release long='' frameworks=''
+command=build cann=${ASCEND_HOME_PATH:-} only='' type=Release binary='' long='' frameworks=''
 for word in "$@"; do
   case $word in
     test | bench | clean) command=$word ;;
@@ -36,6 +37,7 @@ for word in "$@"; do
     --no-cann) cann='' ;;
     --arch=x86_64 | --arch=aarch64) only=${word#*=} ;;
     --debug) type=Debug ;;
+    --binary) binary=1 ;;
     --long) long=1 ;;
     --frameworks) frameworks=1 ;;
     --help | -h) usage; exit 0 ;;
@@ -44,6 +46,10 @@ for word in "$@"; do
 done
 if [ -n "$long$frameworks" ] && [ "$command" != test ]; then
   die "--long and --frameworks go with test"
+fi
+
+if [ -n "$binary" ] && [ "$command$cann" = build ]; then
+  die "--binary needs a CANN toolkit: source its set_env.sh or give --cann=DIR"
 fi
 
 native=$(uname -m)
@@ -141,7 +147,12 @@ package() {
   done
   [ "$label" = x86_64_aarch64 ] && label=$native
   run=build/ascgrad-opp_${version}_linux-$label.run
-  sh packaging/make_run.sh --ir build/ir.json --version "$version" "$@" --work build/packaging --out "$run"
+  set -- --ir build/ir.json --version "$version" "$@" --work build/packaging --out "$run"
+  sh packaging/make_run.sh "$@"
+  if [ -n "$binary" ]; then
+    sh packaging/binary.sh --vendor build/packaging/payload/packages/vendors/ascgrad --out build/kernel
+    sh packaging/make_run.sh "$@" --kernel build/kernel
+  fi
   say "package: $run"
 }
 

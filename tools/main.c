@@ -31,7 +31,7 @@ static const char help[] =
     "An optional input is left out.\n"
     "\n"
     "Exit status: 0 done, 1 wrong usage, 2 the operator refuses, 3 the twin found a violation,\n"
-    "4 file trouble.\n";
+    "4 file trouble. doctor: 0 well (perhaps with warnings), 2 something fails.\n";
 
 void complain(const char *format, ...) {
     va_list args;
