@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cycle model beside the figures measured on devices that asc-devkit publishes. Within 15 % or
+ * it fails.
+ */
+#include "standard.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "launch.h"
+
+namespace checked {
+#define TWIN_CHECKED 1
+#include "kernel_operator.h"
+using namespace AscendC;
+#include "bench.h"
+
+enum { ADDS = 200, ADD_FLOATS = 4096, TILE = 4096, STREAM_TILES = 64 };
+
+/* Dependent Adds: where the three operands lie decides the bank conflicts. */
+static void adds(uint32_t src1_at, uint32_t dst_at) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buf;
+    pipe.InitBuffer(buf, 160 * 1024);
+    LocalTensor<float> all = buf.Get<float>();
+    LocalTensor<float> a = all, b = all[src1_at / 4], d = all[dst_at / 4];
+    Duplicate(a, 1.0f, ADD_FLOATS);
+    Duplicate(b, 1.0f, ADD_FLOATS);
+    for (int i = 0; i < ADDS; i++) {
+        PipeBarrier<PIPE_V>();
+        Add(d, a, b, ADD_FLOATS);
+    }
+}
+static void adds_free(const Gm &, bool) {
+    adds(32768 + 256, 131072);
+}
+static void adds_read_read(const Gm &, bool) {
+    adds(32768, 131072);
+}
+static void adds_read_write(const Gm &, bool) {
+    adds(16384 + 256, 49152 + 64);
+}
+
+/* Loads alone: count DMAs of blocks x length with a gap of the same length behind every block. */
+static void loads(const Gm &gm, int count, int blocks, int length, int buffers) {
+    TPipe pipe;
+    TBuf<TPosition::VECIN> buf;
+    uint32_t each = uint32_t(blocks) * uint32_t((length + 31) / 32 * 32);
+    pipe.InitBuffer(buf, each * uint32_t(buffers));
+    LocalTensor<uint8_t> t = buf.Get<uint8_t>();
+    GlobalTensor<uint8_t> g;
+    g.SetGlobalBuffer(gm.in);
+    for (int i = 0; i < count; i++) {
+        if (i && i % buffers == 0) PipeBarrier<PIPE_MTE2>();
+        DataCopyPad(t[uint32_t(i % buffers) * each], g,
+                    DataCopyExtParams(uint16_t(blocks), uint32_t(length), uint32_t(length), 0, 0),
+                    DataCopyPadExtParams<uint8_t>(false, 0, 0, 0));
+    }
+}
+static void loads_128(const Gm &gm, bool) {
+    loads(gm, 4096, 1, 128, 1024);
+}
+static void loads_64x128(const Gm &gm, bool) {
+    loads(gm, 64, 64, 128, 16);
+}
+static void loads_64x2048(const Gm &gm, bool) {
+    loads(gm, 32, 64, 2048, 1);
+}
+static void loads_64x2046(const Gm &gm, bool) {
+    loads(gm, 32, 64, 2046, 1);
+}
+
+/* z = x + y in tiles, double buffered. */
+static void stream_add(const Gm &gm, bool) {
+    TPipe pipe;
+    TQue<QuePosition::VECIN, 1> qx, qy;
+    TQue<QuePosition::VECOUT, 1> qz;
+    pipe.InitBuffer(qx, 2, TILE * 4);
+    pipe.InitBuffer(qy, 2, TILE * 4 + 256);
+    pipe.InitBuffer(qz, 2, TILE * 4);
+    GlobalTensor<float> in, out;
+    in.SetGlobalBuffer((__gm__ float *)gm.in);
+    out.SetGlobalBuffer((__gm__ float *)gm.out);
+    for (int i = 0; i < STREAM_TILES; i++) {
+        LocalTensor<float> x = qx.AllocTensor<float>(), y = qy.AllocTensor<float>();
+        DataCopy(x, in, TILE);
+        DataCopy(y, in[TILE], TILE);
+        qx.EnQue(x);
+        qy.EnQue(y);
+        x = qx.DeQue<float>();
+        y = qy.DeQue<float>();
+        LocalTensor<float> z = qz.AllocTensor<float>();
+        Add(z, x, y, TILE);
+        qx.FreeTensor(x);
+        qy.FreeTensor(y);
+        qz.EnQue(z);
+        z = qz.DeQue<float>();
+        DataCopy(out[(GetBlockIdx() * STREAM_TILES + i) * TILE], z, TILE);
+        qz.FreeTensor(z);
+    }
+}
+
+struct Row {
+    const char *what;
+    kernel_fn *kernel;
+    const char *soc;
+    uint32_t cores;
+    double measured;
+    const char *unit;
+    double work; /* Adds, DMAs or bytes of one core */
+};
+
+static const Row rows[] = {
+    {"Add of 4096 floats, no conflict", adds_free, "ascend910b1", 1, 88, "cycles", ADDS},
+    {"Add, sources in one bank group", adds_read_read, "ascend910b1", 1, 154, "cycles", ADDS},
+    {"Add, destination in a read bank", adds_read_write, "ascend910b1", 1, 139, "cycles", ADDS},
+    {"loads of 128 B, 48 cores", loads_128, "ascend910b1", 48, 20.6, "cycles", 4096},
+    {"loads of 64 x 128 B, 48 cores", loads_64x128, "ascend910b1", 48, 1.37, "TB/s",
+     64. * 64 * 128},
+    {"loads of 64 x 2 KB, 48 cores", loads_64x2048, "ascend910b1", 48, 1.49, "TB/s",
+     32. * 64 * 2048},
+    {"loads of 64 x 2046 B, 48 cores", loads_64x2046, "ascend910b1", 48, 1.17, "TB/s",
+     32. * 64 * 2046},
+    {"z = x + y, 403 MB, 48 cores", stream_add, "ascend910b1", 48, 264, "us", 403e6},
+    {"950: loads of 64 x 2 KB, 64 cores", loads_64x2048, "ascend950", 64, 1.63, "TB/s",
+     32. * 64 * 2048},
+    {"950: loads of 128 B, 64 cores", loads_128, "ascend950", 64, 0.34, "TB/s", 4096. * 128},
+};
+
+static double figure(const Row &row, const twin_report &r) {
+    if (!strcmp(row.unit, "cycles")) return r.cycles / row.work;
+    if (!strcmp(row.unit, "TB/s")) return row.work * row.cores / r.time_us / 1e6;
+    double bytes = double(r.gm_read + r.gm_write); /* a part of the stream, scaled up */
+    return r.time_us * (row.work / bytes) + r.launch_us;
+}
+
+static int run() {
+    static twin_report report;
+    int passed = 0, failed = 0;
+    uint64_t bytes = 64ull * STREAM_TILES * TILE * 4;
+    void *in = calloc(1, bytes), *out = calloc(1, bytes);
+    printf("%-36s %10s %10s %8s\n", "", "measured", "model", "off");
+    for (const Row &row : rows) {
+        Launch l;
+        l.soc = row.soc;
+        l.cores = row.cores;
+        l.bytes = bytes;
+        l.in = in;
+        l.out = out;
+        char why[TWIN_WHY];
+        if (bench_run(row.kernel, l, &report, why) != TWIN_OK) {
+            printf("FAIL %s: %s\n", row.what, why);
+            failed++;
+            continue;
+        }
+        double model = figure(row, report), off = 100 * (model / row.measured - 1);
+        bool good = off > -15 && off < 15;
+        printf("%-36s %7.4g %-6s %6.4g %-6s %+6.1f %%%s\n", row.what, row.measured, row.unit, model,
+               row.unit, off, good ? "" : "  FAIL");
+        good ? passed++ : failed++;
+    }
+    free(in);
+    free(out);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
+} // namespace checked
+
+int main() {
+    return checked::run();
+}

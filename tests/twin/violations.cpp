@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For every rule of the checker a kernel that breaks exactly that rule, and the same kernel with
+ * the line put right. AT marks the line the message must point to. The kernels are in broken_*.h.
+ */
+#include "standard.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "launch.h"
+
+namespace checked {
+#define TWIN_CHECKED 1
+#include "kernel_operator.h"
+using namespace AscendC;
+#include "bench.h"
+
+#include "broken_core.h"
+#include "broken_memory.h"
+#include "broken_order.h"
+#include "broken_queue.h"
+#include "broken_parameters.h"
+#include "broken_gm.h"
+#include "broken_nothing.h"
+
+struct Case {
+    const char *name;
+    kernel_fn *kernel;
+    const char
+        *expect; /* NULL: no violation in either form; "warn:...": a warning in the broken form */
+    uint32_t cores = 1;
+    bool sync = false;
+    const char *soc = "ascend910b1";
+};
+
+static const Case cases[] = {
+    {"ub_overflow", ub_overflow, "UB overflow"},
+    {"past_tensor", past_tensor, "needs 1028 bytes"},
+    {"past_tensor_strided", past_tensor_strided, "needs 1280 bytes"},
+    {"past_slice", past_slice, "its tensor has 512"},
+    {"bad_index", bad_index, "element 256 of a tensor of 256"},
+    {"misaligned", misaligned, "not 32-byte aligned"},
+    {"misaligned_reduce", misaligned_reduce, "not 32-byte aligned"},
+    {"no_buffer", no_buffer, "has no buffer"},
+    {"count_rounds_down", count_rounds_down, "drop the last 20 bytes"},
+    {"select_reserve", select_reserve, "last 8 KB of UB"},
+    {"never_written", never_written, "nothing has written"},
+    {"fresh_tensor", fresh_tensor, "nothing has written"},
+    {"filler_stored", filler_stored, "stores undefined bytes"},
+    {"filler_summed", filler_summed, "sums undefined bytes"},
+    {"filler_compared", filler_compared, "undefined bytes"},
+    {"undefined_index", undefined_index, "the offset tensor uses undefined bytes"},
+    {"undefined_scalar", undefined_scalar, "reads undefined bytes"},
+    {"bad_gather_offset", bad_gather_offset, "outside the source tensor"},
+    {"vector_raw", vector_raw, "read after write: src0"},
+    {"vector_war", vector_war, "write after read: dst"},
+    {"vector_waw", vector_waw, "write after write: dst"},
+    {"load_to_vector", load_to_vector, "SetFlag/WaitFlag<MTE2_V> is missing"},
+    {"vector_to_store", vector_to_store, "SetFlag/WaitFlag<V_MTE3> is missing"},
+    {"store_to_vector", store_to_vector, "write after"},
+    {"vector_to_load", vector_to_load, "SetFlag/WaitFlag<V_MTE2> is missing"},
+    {"load_to_load", load_to_load, "PipeBarrier<PIPE_MTE2> is missing"},
+    {"load_to_store", load_to_store, "SetFlag/WaitFlag<MTE2_MTE3> is missing"},
+    {"vector_to_scalar", vector_to_scalar, "SetFlag/WaitFlag<V_S> is missing"},
+    {"scalar_to_vector", scalar_to_vector, "SetFlag/WaitFlag<S_V> is missing"},
+    {"set_twice", set_twice, "set twice without a wait"},
+    {"wait_unset", wait_unset, "which nobody has set"},
+    {"left_set", left_set, "still set when the kernel ends"},
+    {"bad_event_id", bad_event_id, "event id 8"},
+    {"event_ids_run_out", event_ids_run_out, "all 8 event ids of MTE2_V"},
+    {"release_unknown", release_unknown, "was not allocated"},
+    {"not_freed", not_freed, "was never freed"},
+    {"freed_twice", freed_twice, "already free"},
+    {"used_after_free", used_after_free, "used after FreeTensor"},
+    {"empty_queue", empty_queue, "empty VECIN queue"},
+    {"wrong_queue", wrong_queue, "another queue"},
+    {"too_deep", too_deep, "more than 1 tensors"},
+    {"buffers_run_out", buffers_run_out, "all 2 buffers of the VECIN queue"},
+    {"nine_live", nine_live, "9 tensors of position VECIN"},
+    {"no_init", no_init, "never given to InitBuffer"},
+    {"too_many_buffers", too_many_buffers, "a kernel may have 64"},
+    {"second_pipe", second_pipe, "a second TPipe"},
+    {"repeat_overflow", repeat_overflow, "is 260"},
+    {"stride_overflow", stride_overflow, "is 264"},
+    {"mask_too_wide", mask_too_wide, "is 65"},
+    {"negative_count", negative_count, "is -8"},
+    {"copy_field_overflow", copy_field_overflow, "is 65538"},
+    {"too_many_blocks", too_many_blocks, "blockCount 4096"},
+    {"wide_padding", wide_padding, "each at most 32 bytes"},
+    {"part_overlap", part_overlap, "overlap in part"},
+    {"repeat_feeds_repeat", repeat_feeds_repeat, "one repeat feeds the next"},
+    {"rounding_mode", rounding_mode, "rounding mode"},
+    {"mask_in_counter_mode", mask_in_counter_mode, "counter mode"},
+    {"compare_part", compare_part, "whole repeats"},
+    {"veccalc_dma", veccalc_dma, "VECCALC"},
+    {"gm_read_past", gm_read_past, "bytes 65504..65540 of in, which has 65536"},
+    {"gm_write_past", gm_write_past, "of out, which has 65536"},
+    {"gm_strided_past", gm_strided_past, "of in, which has 65536"},
+    {"gm_absent", gm_absent, "belongs to no argument"},
+    {"input_written", input_written, "writes to the input in"},
+    {"workspace_unwritten", workspace_unwritten, "of workspace, which nothing has written"},
+    {"own_write_read", own_write_read, "before its own write"},
+    {"own_write_write", own_write_write, "twice without PipeBarrier<PIPE_MTE3>"},
+    {"cores_overlap", cores_overlap, "is also written by another core", 2},
+    {"read_before_sync", read_before_sync, "nothing has written", 2, true},
+    {"write_under_reader", write_under_reader, "which another core reads without a SyncAll", 2,
+     true},
+    {"add_to_nothing", add_to_nothing, "which nothing has set"},
+    {"cache_not_cleaned", cache_not_cleaned, "DataCacheCleanAndInvalid"},
+    {"sync_under_aiv_only", sync_under_aiv_only, "KERNEL_TYPE_MIX_AIV_1_0", 2, true},
+    {"sync_skipped", sync_skipped, "the chip hangs", 3, true},
+    {"tiling_size", tiling_size, "tiling wrote 8"},
+    {"shared_block", shared_block, "warn:the same 32 bytes", 2},
+    {"unread_load", unread_load, "warn:never read"},
+    {"float_atomics", float_atomics, "warn:their order decides the bits", 4, true},
+    {"strided_halves", strided_halves, nullptr},
+    {"in_place", in_place, nullptr},
+    {"v_to_v_950", v_to_v_950, nullptr, 1, false, "ascend950"},
+    {"double_buffer", double_buffer, nullptr, 1},
+    {"pipe_reset", pipe_reset, nullptr},
+};
+
+static int failures;
+
+static void complain(const Case &c, const char *form, const char *what, const char *why) {
+    printf("FAIL %s (%s): %s: %s\n", c.name, form, what, why);
+    failures++;
+}
+
+static void check_broken(const Case &c, Launch l, twin_report *report) {
+    char why[TWIN_WHY];
+    l.fixed = false;
+    fault_line = 0;
+    int code = bench_run(c.kernel, l, report, why);
+    bool warns = !strncmp(c.expect, "warn:", 5);
+    const char *text = warns ? report->warning[0] : why;
+    if (code != (warns ? TWIN_OK : TWIN_VIOLATION) ||
+        !strstr(text, warns ? c.expect + 5 : c.expect))
+        return complain(c, "broken", "expected",
+                        (std::string(c.expect) + " / got: " + text).c_str());
+    std::string place = ".h:" + std::to_string(fault_line) + ":";
+    if (!warns && fault_line && !strstr(text, place.c_str()))
+        complain(c, "broken", place.c_str(), text);
+    if (getenv("VERBOSE")) printf("%s\n", text);
+}
+
+static void check_fixed(const Case &c, const Launch &l, twin_report *report) {
+    char why[TWIN_WHY];
+    int code = bench_run(c.kernel, l, report, why);
+    if (code != TWIN_OK) complain(c, "fixed", "violation", why);
+    if (code == TWIN_OK && report->warnings) complain(c, "fixed", "warning", report->warning[0]);
+}
+
+static int run(const char *only) {
+    static twin_report report;
+    int done = 0;
+    uint32_t *in = static_cast<uint32_t *>(calloc(1, 65536)),
+             *out = static_cast<uint32_t *>(calloc(1, 65536));
+    for (const Case &c : cases) {
+        if (only && strcmp(only, c.name)) continue;
+        Launch l;
+        l.cores = c.cores;
+        l.sync_all = c.sync;
+        l.soc = c.soc;
+        l.in = in;
+        l.out = out;
+        int before = failures;
+        if (c.expect) check_broken(c, l, &report);
+        check_fixed(c, l, &report);
+        if (c.cores > 1) { /* again with the cores in another order */
+            l.order = 7;
+            check_fixed(c, l, &report);
+        }
+        done += failures == before;
+    }
+    free(in);
+    free(out);
+    printf("%d passed, %d failed\n", done, failures);
+    return failures != 0;
+}
+} // namespace checked
+
+int main(int argc, char **argv) {
+    return checked::run(argc > 1 ? argv[1] : nullptr);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The checker's own parts: UB state (check.c), GM state (gm.c), what the cycle model records
+ * (cycles.c).
+ */
+#ifndef TWIN_CHECK_H
+#define TWIN_CHECK_H
+
+#include "core.h"
+
+/* Starts an instruction on a pipe: its number, and what it may rely on. */
+struct twin_issue {
+    struct twin_core *core;
+    enum twin_pipe pipe;
+    uint32_t seq;
+    uint32_t limit[TWIN_PIPES]; /* instructions of each pipe known to be complete */
+    const struct twin_site *site;
+    uint16_t site_number;
+};
+struct twin_issue twin_issue(enum twin_pipe pipe, const struct twin_site *site);
+
+/* Byte ranges of UB, relative to its start. what names the operand. */
+void twin_check_tensor(const struct twin_issue *, const struct twin_local *, uint32_t alignment,
+                       const char *what);
+void twin_check_read(const struct twin_issue *, uint32_t at, uint32_t bytes, const char *what);
+void twin_check_write(const struct twin_issue *, uint32_t at, uint32_t bytes, const char *what);
+bool twin_ub_defined(struct twin_core *, uint32_t at, uint32_t bytes); /* all bytes hold data */
+void twin_ub_define(struct twin_core *, uint32_t at, uint32_t bytes, bool defined);
+uint32_t twin_ub_at(const struct twin_core *, const struct twin_local *);
+
+/* turns.c */
+void twin_run_cores(struct twin_job *job);
+
+/* gm.c: resolves an invented address, checks bounds and races, returns the real one. */
+uint8_t *twin_gm_access(const struct twin_issue *, const struct twin_dma *v);
+bool twin_gm_open(struct twin_job *job);
+void twin_gm_close(struct twin_job *job);
+void twin_gm_report(struct twin_job *job, struct twin_report *report);
+
+/* cycles.c */
+bool twin_cost_open(struct twin_core *core);
+void twin_cost_close(struct twin_core *core);
+void twin_cost_vector(struct twin_core *, const char *name, const struct twin_lanes *, double start,
+                      double cycles);
+void twin_cost_dma(struct twin_core *, const char *name, enum twin_pipe, double bytes);
+void twin_cost_flag(struct twin_core *, bool set, uint8_t event, int id);
+void twin_cost_barrier(struct twin_core *, int pipe);
+void twin_cost_sync_all(struct twin_core *);
+void twin_cost_mode(struct twin_core *);
+const char *twin_cost_finish(struct twin_job *job,
+                             struct twin_report *report); /* NULL, or what went wrong */
+double twin_elementwise_cycles(const struct twin_elementwise *v, const struct twin_plan *p);
+
+#endif

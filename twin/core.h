@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One vector core of the twin and the launch it belongs to. Inside the runtime only.
+ */
+#ifndef TWIN_CORE_H
+#define TWIN_CORE_H
+
+#include "launch.h"
+#include "runtime.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+
+enum {
+    TWIN_BLOCK_BYTES = 32,
+    TWIN_REPEAT_BYTES = 256,
+    TWIN_BUFFERS = 64, /* what TPipe allows in one kernel */
+    TWIN_QUEUES = 64,
+    TWIN_EVENTS = 35, /* AscendC::HardEvent */
+    TWIN_EVENT_IDS = 8,
+    TWIN_LIVE = 8, /* tensors allocated at once over all queues of one position */
+    TWIN_DIRTY = 64,
+    TWIN_SEEN = 32,
+    TWIN_SITES = 512,
+    TWIN_UB_GUARD = 512,
+    TWIN_UB_MAX = 262144,
+};
+
+enum twin_buffer_state { TWIN_FREE, TWIN_OCCUPIED, TWIN_QUEUED, TWIN_DEQUEUED, TWIN_PLAIN };
+
+struct twin_buffer {
+    uint32_t address, bytes;
+    uint8_t position, state, generation;
+    int8_t enque_id, free_id; /* event ids, -1: none */
+    uint16_t que;
+};
+
+struct twin_que {
+    uint16_t first, count, depth; /* depth 0: a TBuf */
+    uint16_t used, head, cursor;
+    uint16_t ring[TWIN_BUFFERS];
+    uint8_t position, enque_event, free_event;
+};
+
+struct twin_flag {
+    bool set;
+    uint32_t clock[TWIN_PIPES];
+};
+
+/* What the checker knows of 32 bytes of UB. init: which bytes hold defined data. The last write,
+ * and the last read by every pipe, by sequence number within the pipe. */
+struct twin_ub_block {
+    uint32_t init, wrote, read[TWIN_PIPES];
+    uint8_t writer;                 /* pipe */
+    uint8_t ever;                   /* written since the buffer was handed out */
+    uint8_t unread;                 /* loaded from GM and not read yet */
+    uint8_t reader;                 /* pipe of the last read */
+    uint16_t write_site, read_site; /* indices into the core's sites */
+};
+
+struct twin_job;
+struct twin_steps; /* recorded for the cycle model, cycles.c */
+
+struct twin_core {
+    struct twin_job *job;
+    uint32_t index;
+    uint8_t *ub;
+    uint32_t top; /* bytes of UB given out */
+    uint16_t buffers, queues;
+    struct twin_buffer buffer[TWIN_BUFFERS];
+    struct twin_que que[TWIN_QUEUES];
+    uint8_t event_ids[TWIN_EVENTS]; /* bit mask of ids in use */
+
+    bool counter; /* mask mode */
+    uint64_t mask[2];
+    int atomic; /* -1: none */
+    int task_type;
+
+    /* checked only */
+    bool checked, started, done, failed;
+    struct twin_ub_block *block;
+    uint32_t seq[TWIN_PIPES];
+    uint32_t clock[TWIN_PIPES]
+                  [TWIN_PIPES]; /* [p][q]: what p's next instruction knows of q to be complete */
+    struct twin_flag flag[TWIN_EVENTS][TWIN_EVENT_IDS];
+    uint32_t epoch; /* SyncAlls passed */
+    struct twin_steps *steps;
+    jmp_buf stop;
+    struct twin_site site[TWIN_SITES]; /* calls of the kernel seen so far, a hash table */
+    uint64_t dirty[TWIN_DIRTY]; /* 64-byte lines of GM that the scalar unit wrote and that are still
+                                   in its cache */
+    uint32_t dirty_lines;
+    uint64_t gm_read, gm_write, dmas, barriers, vector_calls;
+    pthread_t thread;
+    pthread_cond_t turn;
+};
+
+struct twin_gm_shadow; /* gm.c */
+
+struct twin_job {
+    const struct twin_launch *launch;
+    uint8_t *
+        arg[TWIN_MAX_ARGS + 2]; /* what the kernel gets: in the checked build, invented addresses */
+    uint8_t *workspace, *workspace_base;
+    struct twin_core *core;
+    struct twin_gm_shadow
+        *shadow[TWIN_MAX_ARGS + 1]; /* of every writable argument; the last one: workspace */
+    struct twin_report *report;
+    char *why;
+    bool failed;
+    struct twin_seen { /* a warning is given once per line of source */
+        const char *file, *format;
+        int line;
+    } seen[TWIN_SEEN];
+
+    pthread_mutex_t lock;
+    pthread_cond_t arrive;
+    uint32_t order[TWIN_MAX_CORES];
+    uint32_t running; /* checked: position in order[] whose turn it is */
+    uint32_t waiting, round, stopped;
+};
+
+extern __thread struct twin_core *twin_core;
+
+/* HardEvent to its two pipes; false when a vector core has no such event. */
+bool twin_event_pipes(uint8_t event, enum twin_pipe *from, enum twin_pipe *to);
+const char *twin_event_name(uint8_t event);
+extern const char *const twin_pipe_name[TWIN_PIPES];
+
+/* Stops the kernel with one sentence; does not return. check.c */
+void twin_violation(const struct twin_site *site, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+void twin_warn(const struct twin_site *site, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The resolved lanes of one instruction. */
+struct twin_plan {
+    uint32_t per_repeat, repeats;
+    uint32_t last;        /* lanes of the last repeat, counter mode */
+    bool counter, prefix; /* prefix: the mask is its first `lanes` bits */
+    uint32_t lanes;
+    uint64_t mask[2];
+};
+
+struct twin_plan twin_make_plan(struct twin_core *core, const struct twin_lanes *lanes,
+                                uint32_t widest);
+static inline bool twin_lane(const struct twin_plan *p, uint32_t repeat, uint32_t lane) {
+    if (p->counter) return lane < (repeat + 1 == p->repeats ? p->last : p->per_repeat);
+    return p->mask[lane >> 6] >> (lane & 63) & 1;
+}
+void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes);
+
+/* Executes without any check. */
+void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_plan *p);
+void twin_run_reduce(const struct twin_reduce *v, const struct twin_plan *p);
+void twin_run_shuffle(struct twin_shuffle *v, const struct twin_plan *p);
+void twin_run_dma(const struct twin_dma *v, uint8_t *gm, int atomic);
+uint32_t
+twin_shuffle_width(const struct twin_shuffle *v); /* bytes of the type that sets lanes per repeat */
+
+/* One contiguous piece of an elementwise instruction. */
+struct twin_run_piece {
+    uint32_t repeat, n;
+    uint32_t dst, src[2]; /* byte offsets from the operands' start */
+};
+typedef void twin_piece_fn(void *context, const struct twin_run_piece *piece);
+void twin_each_piece(const struct twin_elementwise *v, const struct twin_plan *p, twin_piece_fn *fn,
+                     void *context);
+
+/* Invented addresses of the checked build: argument a, byte b. */
+#define TWIN_GM_SHIFT 40
+static inline uint64_t twin_gm_address(uint32_t arg) {
+    return (uint64_t)(arg + 1) << TWIN_GM_SHIFT;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The constants of the cycle model. Start-up and slope of each vector call are in prims.h, reduce
+ * and lane-crossing calls in check_vector.c and check_shuffle.c. Sources: [M] measured figures
+ * printed in the samples of asc-devkit     [K] MindStudio mskpp performance tables [P] cost model
+ * of pto-isa                                      [D] asc-devkit documentation, 9.1 [F] fitted here
+ * to an [M] figure                               [?] estimate
+ */
+#ifndef TWIN_CYCLE_CONSTANTS_H
+#define TWIN_CYCLE_CONSTANTS_H
+
+/* Vector pipe. */
+#define TWIN_V_DRAIN       19.0 /* [M] 1000 dependent Adds: 88 cycles = 19 + 6 + 64 */
+#define TWIN_V_ISSUE_FLOOR 3.0  /* [K] back to back */
+#define TWIN_MODE_CYCLES   1.0  /* [K] a mask or mode call; a count form makes four */
+#define TWIN_READ_READ     2.0  /* [M] 154 cycles: two sources in one bank group */
+#define TWIN_READ_WRITE    1.8  /* [M] 75 ns = 139 cycles: destination in a bank being read */
+#define TWIN_BANK_GROUPS   16   /* [D] group = address / 32 mod 16 */
+#define TWIN_BANK_THIRD    65536 /* [D] 48 banks of 4 KB: three per group, 64 KB apart */
+
+/* Data movement: issue, then bytes / rate; the first 128 bytes flow during the issue ([M] 20.6
+ * cycles per DMA of 128 B). */
+#define TWIN_DMA_ISSUE_2201     20.0  /* [M] */
+#define TWIN_DMA_ISSUE_3510     40.0  /* [F] 128 B DMAs at 0.34 TB/s on 64 cores */
+#define TWIN_DMA_COVERED        128.0 /* bytes */
+#define TWIN_DMA_LEAST          128.0 /* [D] bytes charged per block */
+#define TWIN_DMA_UNALIGNED      1.25  /* [M] rows of 2046 B: -22 % */
+#define TWIN_LOAD_LATENCY_2201  215.0 /* [K] */
+#define TWIN_STORE_LATENCY_2201 130.0 /* [K] */
+#define TWIN_LOAD_LATENCY_3510  236.0 /* [K] */
+#define TWIN_STORE_LATENCY_3510 303.0 /* [K] */
+#define TWIN_LOAD_PEAK_2201     47.0  /* [K] bytes per cycle of one core */
+#define TWIN_STORE_PEAK_2201    66.0  /* [K] */
+#define TWIN_LOAD_PEAK_3510     57.0  /* [K] 94 GB/s at 1650 MHz */
+#define TWIN_STORE_PEAK_3510    44.0  /* [K] 73 GB/s */
+
+/* Cross-core. */
+#define TWIN_SYNC_ALL 1000.0 /* [?] after the last core has arrived */
+
+#endif

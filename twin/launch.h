@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The twin's runtime seen from outside: one kernel, its arguments, a chip, and what came of it.
+ * run.c fills struct twin_launch from the operator's tiling and calls twin_run. Thread-safe;
+ * nothing is kept between calls.
+ */
+#ifndef TWIN_LAUNCH_H
+#define TWIN_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TWIN_MAX_ARGS = 48, TWIN_MAX_CORES = 64, TWIN_WHY = 1024 };
+
+/* The values agree with enum ascgrad_code. */
+enum twin_code { TWIN_OK = 0, TWIN_USAGE = 1, TWIN_VIOLATION = 3, TWIN_NO_MEMORY = 4 };
+
+struct twin_soc {
+    const char *name; /* "ascend910b1" */
+    uint32_t arch;    /* 2201 or 3510 */
+    uint32_t cores;   /* vector cores */
+    uint32_t mhz;
+    uint32_t ub;          /* bytes a kernel may use */
+    double hbm_per_cycle; /* bytes per cycle of the whole chip */
+    double launch_us, launch_us_per_core;
+};
+
+/* Lower-case name; NULL when unknown. twin_soc_at walks the table, NULL at its end. */
+const struct twin_soc *twin_find_soc(const char *name);
+const struct twin_soc *twin_soc_at(size_t index);
+
+enum twin_role { TWIN_INPUT, TWIN_OUTPUT };
+
+/* One kernel parameter in order: all IR inputs, then all IR outputs. An absent one has data == NULL
+ * and bytes == 0. */
+struct twin_arg {
+    const char *name;
+    enum twin_role role;
+    void *data;
+    uint64_t bytes;
+};
+
+/* Spreads args[0..n-1] over the kernel's parameters; n = IR inputs + IR outputs + workspace +
+ * tiling. entry.cpp defines one of these per operator, dtype and mode:
+ * twin_entry_<op>_<dtype>_<checked|fast>, with dtype one of half, bfloat16_t, float;
+ * twin_arity_<same suffix> (uint32_t) is the n it expects. */
+typedef void twin_entry_fn(uint8_t **args);
+
+struct twin_launch {
+    const char *op; /* for messages */
+    twin_entry_fn *entry;
+    uint32_t arity;             /* twin_arity_...: checked against args + 2 */
+    const struct twin_arg *arg; /* IR inputs and outputs */
+    uint32_t args;
+    const void *tiling; /* the struct that tiling wrote */
+    size_t tiling_bytes;
+    uint64_t workspace; /* bytes; the runtime allocates it */
+    uint64_t key;
+    uint32_t block_dim;
+    bool sync_all; /* what tiling promised */
+    const struct twin_soc *soc;
+    bool checked;      /* must agree with the entry's build */
+    uint64_t order;    /* checked: 0 = cores in order, else the seed of a permutation of cores */
+    const char *trace; /* checked: Chrome trace file, or NULL */
+};
+
+enum twin_pipe { TWIN_S, TWIN_V, TWIN_MTE2, TWIN_MTE3, TWIN_PIPES };
+
+struct twin_report {
+    double cycles; /* the slowest core, launch not included */
+    double time_us, launch_us;
+    double core_cycles[TWIN_MAX_CORES];
+    double busy[TWIN_PIPES];               /* slowest core */
+    uint64_t gm_read, gm_write;            /* bytes moved by all cores */
+    uint64_t dmas, barriers, vector_calls; /* slowest core */
+    uint64_t all_dmas, all_barriers, all_vector_calls;
+    uint32_t slowest, cores_used;      /* used: cores that moved any data */
+    uint64_t unwritten[TWIN_MAX_ARGS]; /* bytes of each argument (outputs) that no core wrote */
+    uint32_t warnings; /* distinct ones (rule and source line); the first few are in warning[] */
+    char warning[8][256];
+};
+
+/* report may be NULL; the fast build leaves it zero. why gets one sentence for any code but
+ * TWIN_OK. */
+int twin_run(const struct twin_launch *launch, struct twin_report *report, char why[TWIN_WHY]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

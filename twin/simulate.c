@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cycle model, second half: an event simulation of each core. The scalar unit issues in program
+ * order and takes no time of its own; each pipe works in order. Loads and stores of a core share
+ * its part of the HBM bandwidth, which is the chip's divided by the cores that move data in this
+ * phase; whoever is alone gets all of the part, up to the peak of his direction. Phases end at
+ * SyncAll.
+ */
+#include "cycles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pipe_state {
+    size_t next;   /* step to look at */
+    double free;   /* may issue again */
+    double ready;  /* what it waits for */
+    double done;   /* everything issued is complete */
+    double issued; /* the scalar unit has got here */
+    double busy;
+    bool moving;         /* a transfer is under way */
+    double start, bytes; /* of its data */
+    double began;
+};
+
+struct machine {
+    const struct twin_step *step;
+    size_t end;
+    struct pipe_state pipe[TWIN_PIPES];
+    double (*flag)[TWIN_EVENT_IDS]; /* when set, -1 when not; kept over SyncAll */
+    double *passed; /* when the scalar unit got past step i, -1 before; indexed from begin */
+    size_t begin;
+    double now; /* of the transfers */
+    double share, peak[TWIN_PIPES], latency[TWIN_PIPES], issue;
+    struct twin_trace *trace;
+    uint32_t core;
+};
+
+static bool stops_scalar(const struct twin_step *s) {
+    return s->kind == TWIN_STEP_BARRIER_ALL || s->kind == TWIN_STEP_SYNC ||
+           (s->kind == TWIN_STEP_WAIT && s->pipe == TWIN_S);
+}
+
+static double later(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* The scalar unit: true if it got one step on. */
+static bool advance_scalar(struct machine *m) {
+    struct pipe_state *s = &m->pipe[TWIN_S];
+    if (s->next >= m->end) return false;
+    const struct twin_step *step = &m->step[s->next];
+    if (step->kind == TWIN_STEP_BARRIER_ALL || step->kind == TWIN_STEP_SYNC) {
+        for (int p = TWIN_V; p < TWIN_PIPES; p++)
+            if (m->pipe[p].next < s->next || m->pipe[p].moving) return false;
+        for (int p = TWIN_V; p < TWIN_PIPES; p++)
+            s->free = later(s->free, later(m->pipe[p].done, m->pipe[p].ready));
+    } else if (step->pipe == TWIN_S && step->kind == TWIN_STEP_WAIT) {
+        double *flag = &m->flag[step->event][step->id];
+        if (*flag < 0) return false;
+        s->free = later(s->free, *flag);
+        *flag = -1;
+    } else if (step->pipe == TWIN_S && step->kind == TWIN_STEP_SET) {
+        if (m->flag[step->event][step->id] >= 0) return false;
+        m->flag[step->event][step->id] = s->free;
+    }
+    m->passed[s->next - m->begin] = s->free;
+    s->next++;
+    return true;
+}
+
+static bool advance(struct machine *m, int p) {
+    struct pipe_state *s = &m->pipe[p];
+    if (s->moving || s->next >= m->end || s->next >= m->pipe[TWIN_S].next) return false;
+    const struct twin_step *step = &m->step[s->next];
+    if (stops_scalar(step)) s->issued = later(s->issued, m->passed[s->next - m->begin]);
+    if (step->pipe != p || stops_scalar(step)) {
+        s->next++;
+        return true;
+    }
+    switch (step->kind) {
+    case TWIN_STEP_WORK: {
+        double from = later(later(s->free + step->id * TWIN_MODE_CYCLES, s->ready), s->issued);
+        s->free = from + step->cost;
+        s->done = later(s->done, s->free + TWIN_V_DRAIN);
+        s->busy += step->cost;
+        twin_trace_event(m->trace, m->core, p, step->name, from, s->free);
+        break;
+    }
+    case TWIN_STEP_MODE:
+        s->free = later(s->free, s->issued) + TWIN_MODE_CYCLES;
+        break;
+    case TWIN_STEP_BARRIER:
+        s->ready = later(s->ready, s->done);
+        break;
+    case TWIN_STEP_SET:
+        if (m->flag[step->event][step->id] >= 0)
+            return false; /* the wait before it is still to come */
+        m->flag[step->event][step->id] = later(later(s->done, s->ready), s->issued);
+        break;
+    case TWIN_STEP_WAIT:
+        if (m->flag[step->event][step->id] < 0) return false;
+        s->ready = later(s->ready, m->flag[step->event][step->id]);
+        m->flag[step->event][step->id] = -1;
+        break;
+    case TWIN_STEP_DMA:
+        s->began = later(later(s->free, s->ready), s->issued);
+        s->start =
+            s->began +
+            later(0, m->issue - TWIN_DMA_COVERED / (m->peak[p] < m->share ? m->peak[p] : m->share));
+        s->bytes = step->cost;
+        s->moving = true;
+        return true;
+    }
+    s->next++;
+    return true;
+}
+
+/* Rates of loads and stores when both (or one) move data. */
+static void rates(const struct machine *m, const bool on[TWIN_PIPES], double rate[TWIN_PIPES]) {
+    double load = m->peak[TWIN_MTE2], store = m->peak[TWIN_MTE3], share = m->share;
+    rate[TWIN_MTE2] = on[TWIN_MTE2] ? (load < share ? load : share) : 0;
+    rate[TWIN_MTE3] = on[TWIN_MTE3] ? (store < share ? store : share) : 0;
+    if (!on[TWIN_MTE2] || !on[TWIN_MTE3] || load + store <= share) return;
+    double half = share / 2;
+    if (load < half)
+        rate[TWIN_MTE2] = load, rate[TWIN_MTE3] = share - load;
+    else if (store < half)
+        rate[TWIN_MTE3] = store, rate[TWIN_MTE2] = share - store;
+    else
+        rate[TWIN_MTE2] = rate[TWIN_MTE3] = half;
+    if (rate[TWIN_MTE3] > store) rate[TWIN_MTE3] = store;
+    if (rate[TWIN_MTE2] > load) rate[TWIN_MTE2] = load;
+}
+
+/* Moves the transfers on to the next start or end. False: nothing is moving. */
+static bool advance_transfers(struct machine *m) {
+    bool on[TWIN_PIPES] = {false};
+    double rate[TWIN_PIPES] = {0}, next = -1;
+    for (int p = TWIN_MTE2; p < TWIN_PIPES; p++) {
+        on[p] = m->pipe[p].moving && m->pipe[p].start <= m->now;
+        if (m->pipe[p].moving && !on[p] && (next < 0 || m->pipe[p].start < next))
+            next = m->pipe[p].start;
+    }
+    rates(m, on, rate);
+    for (int p = TWIN_MTE2; p < TWIN_PIPES; p++) {
+        double end = on[p] ? m->now + m->pipe[p].bytes / rate[p] : -1;
+        if (on[p] && (next < 0 || end < next)) next = end;
+    }
+    if (next < 0) return false;
+    for (int p = TWIN_MTE2; p < TWIN_PIPES; p++) {
+        struct pipe_state *s = &m->pipe[p];
+        if (!on[p]) continue;
+        s->bytes -= (next - m->now) * rate[p];
+        if (s->bytes > 1e-6) continue;
+        s->moving = false;
+        s->free = next;
+        s->done = later(s->done, next + m->latency[p]);
+        s->busy += next - s->began;
+        twin_trace_event(m->trace, m->core, p, m->step[s->next].name, s->began, next);
+        s->next++;
+    }
+    m->now = next;
+    return true;
+}
+
+/* Runs the steps [begin, end) of one phase; all pipes start together at time from. Returns when all
+ * is complete, -1 if a pipe is stuck: the checker has seen every wait meet its set, so that would
+ * be a fault of the simulation. */
+static double run_phase(struct machine *m, double from) {
+    for (int p = 0; p < TWIN_PIPES; p++) {
+        struct pipe_state *s = &m->pipe[p];
+        *s = (struct pipe_state){.next = m->begin,
+                                 .free = from,
+                                 .ready = from,
+                                 .done = from,
+                                 .issued = from,
+                                 .busy = s->busy};
+    }
+    m->now = from;
+    for (bool go = true; go;) {
+        go = false;
+        while (advance_scalar(m))
+            go = true;
+        for (int p = TWIN_V; p < TWIN_PIPES; p++)
+            while (advance(m, p))
+                go = true;
+        if (!go) go = advance_transfers(m);
+    }
+    double end = from;
+    for (int p = 0; p < TWIN_PIPES; p++)
+        if (m->pipe[p].next < m->end) return -1;
+    for (int p = 0; p < TWIN_PIPES; p++)
+        end = later(end, later(m->pipe[p].done, m->pipe[p].free));
+    return end;
+}
+
+/* The end of the phase that starts at step begin; moves: does the core move data in it? */
+static size_t phase_end(const struct twin_steps *s, size_t begin, bool *moves) {
+    *moves = false;
+    for (size_t i = begin; i < s->count; i++) {
+        if (s->step[i].kind == TWIN_STEP_DMA) *moves = true;
+        if (s->step[i].kind == TWIN_STEP_SYNC) return i + 1;
+    }
+    return s->count;
+}
+
+static void set_chip(struct machine *m, const struct twin_soc *soc) {
+    bool a2 = soc->arch == 2201;
+    m->issue = a2 ? TWIN_DMA_ISSUE_2201 : TWIN_DMA_ISSUE_3510;
+    m->latency[TWIN_MTE2] = a2 ? TWIN_LOAD_LATENCY_2201 : TWIN_LOAD_LATENCY_3510;
+    m->latency[TWIN_MTE3] = a2 ? TWIN_STORE_LATENCY_2201 : TWIN_STORE_LATENCY_3510;
+    m->peak[TWIN_MTE2] = a2 ? TWIN_LOAD_PEAK_2201 : TWIN_LOAD_PEAK_3510;
+    m->peak[TWIN_MTE3] = a2 ? TWIN_STORE_PEAK_2201 : TWIN_STORE_PEAK_3510;
+}
+
+/* All phases of all cores. core_time[i]: when core i was through; busy as in the report. NULL, or
+ * what went wrong. */
+static const char *run_all(struct twin_job *job, struct twin_trace *trace, double *core_time,
+                           double (*busy)[TWIN_PIPES]) {
+    uint32_t n = job->launch->block_dim;
+    size_t at[TWIN_MAX_CORES] = {0};
+    struct machine m = {.trace = trace};
+    set_chip(&m, job->launch->soc);
+    size_t longest = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        if (job->core[i].steps->lost) return "out of memory";
+        if (job->core[i].steps->count > longest) longest = job->core[i].steps->count;
+    }
+    double(*flags)[TWIN_EVENTS][TWIN_EVENT_IDS] = malloc(n * sizeof *flags);
+    m.passed = malloc(longest * sizeof *m.passed);
+    const char *wrong = flags && m.passed ? NULL : "out of memory";
+    for (uint32_t i = 0; !wrong && i < n; i++)
+        for (int e = 0; e < TWIN_EVENTS; e++)
+            for (int id = 0; id < TWIN_EVENT_IDS; id++)
+                flags[i][e][id] = -1;
+    double time = 0;
+    for (bool more = !wrong; more;) {
+        uint32_t movers = 0;
+        size_t end[TWIN_MAX_CORES];
+        for (uint32_t i = 0; i < n; i++) {
+            bool moves;
+            end[i] = phase_end(job->core[i].steps, at[i], &moves);
+            movers += moves;
+        }
+        m.share = job->launch->soc->hbm_per_cycle / (movers ? movers : 1);
+        double last = time;
+        more = false;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct twin_steps *s = job->core[i].steps;
+            m.step = s->step;
+            m.begin = at[i];
+            m.end = end[i];
+            m.core = i;
+            m.flag = flags[i];
+            memset(m.pipe, 0, sizeof m.pipe);
+            core_time[i] = run_phase(&m, time);
+            if (core_time[i] < 0) wrong = "the cycle model is stuck, which is a fault of the twin";
+            for (int p = 0; p < TWIN_PIPES; p++)
+                busy[i][p] += m.pipe[p].busy;
+            last = later(last, core_time[i]);
+            more = more || (end[i] > at[i] && s->step[end[i] - 1].kind == TWIN_STEP_SYNC);
+            at[i] = end[i];
+        }
+        time = last + (more ? TWIN_SYNC_ALL : 0);
+        more = more && !wrong;
+    }
+    free(flags);
+    free(m.passed);
+    return wrong;
+}
+
+const char *twin_cost_finish(struct twin_job *job, struct twin_report *report) {
+    const struct twin_launch *l = job->launch;
+    double busy[TWIN_MAX_CORES][TWIN_PIPES] = {{0}};
+    struct twin_trace *trace = l->trace ? twin_trace_open(l->trace, l->soc->mhz) : NULL;
+    if (l->trace && !trace) return "the trace file cannot be written";
+    const char *wrong = run_all(job, trace, report->core_cycles, busy);
+    if (trace && !twin_trace_close(trace) && !wrong) wrong = "the trace file cannot be written";
+    if (wrong) return wrong;
+    for (uint32_t i = 0; i < l->block_dim; i++) {
+        const struct twin_core *c = &job->core[i];
+        if (report->core_cycles[i] > report->core_cycles[report->slowest]) report->slowest = i;
+        report->gm_read += c->gm_read;
+        report->gm_write += c->gm_write;
+        report->all_dmas += c->dmas;
+        report->all_barriers += c->barriers;
+        report->all_vector_calls += c->vector_calls;
+        report->cores_used += c->dmas > 0;
+    }
+    const struct twin_core *slow = &job->core[report->slowest];
+    report->cycles = report->core_cycles[report->slowest];
+    report->time_us = report->cycles / l->soc->mhz;
+    report->launch_us = l->soc->launch_us + l->soc->launch_us_per_core * l->block_dim;
+    report->dmas = slow->dmas;
+    report->barriers = slow->barriers;
+    report->vector_calls = slow->vector_calls;
+    memcpy(report->busy, busy[report->slowest], sizeof report->busy);
+    return NULL;
+}

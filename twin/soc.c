@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The chips the twin knows. Cores, clock and UB: CANN 8.1 platform files. HBM: 864 bytes per cycle
+ * on 910B1 (48 cores x 18, the planning figure behind 1.6 TB/s at 1850 MHz), the others in
+ * proportion to their bandwidth and clock.
+ */
+#include "launch.h"
+
+#include <string.h>
+
+#define HBM_64GB 1598.4e9 /* bytes per second: 864 x 1850 MHz */
+#define HBM_32GB 799.2e9
+#define HBM_950  1600.0e9
+
+#define A2_UB  (196608 - 256)
+#define UB_950 253952
+
+#define A2(name, cores, mhz, hbm)                                                                  \
+    { name, 2201, cores, mhz, A2_UB, (hbm) / ((mhz)*1e6), 3.0, 0.05 }
+
+static const struct twin_soc table[] = {
+    A2("ascend910b1", 48, 1850, HBM_64GB),
+    A2("ascend910b2", 48, 1800, HBM_64GB),
+    A2("ascend910b2c", 48, 1800, HBM_64GB),
+    A2("ascend910b3", 40, 1800, HBM_64GB),
+    A2("ascend910b4", 40, 1500, HBM_32GB),
+    A2("ascend910b4-1", 40, 1500, HBM_32GB), /* bandwidth not confirmed */
+    A2("ascend910_9391", 48, 1850, HBM_64GB),
+    A2("ascend910_9392", 48, 1850, HBM_64GB),
+    A2("ascend910_9381", 48, 1800, HBM_64GB),
+    A2("ascend910_9382", 48, 1800, HBM_64GB),
+    A2("ascend910_9372", 40, 1800, HBM_64GB),
+    A2("ascend910_9362", 40, 1500, HBM_32GB), /* bandwidth not confirmed */
+    {"ascend950", 3510, 64, 1650, UB_950, HBM_950 / 1650e6, 0.8, 0.0},
+};
+
+const struct twin_soc *twin_soc_at(size_t index) {
+    return index < sizeof table / sizeof *table ? &table[index] : NULL;
+}
+
+const struct twin_soc *twin_find_soc(const char *name) {
+    for (size_t i = 0; twin_soc_at(i); i++)
+        if (!strcmp(table[i].name, name)) return &table[i];
+    return NULL;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The order in which the cores of a checked run work: one at a time, as numbered or in a
+ * permutation drawn from a seed. A kernel with SyncAll gets a thread per core; the turn is handed
+ * over at each SyncAll, and a round ends when every core has arrived. SyncAll of the fast build is
+ * here too.
+ */
+#include "check.h"
+
+#include <stdio.h>
+
+static void core_body(struct twin_core *c) {
+    struct twin_core *before = twin_core;
+    twin_core = c;
+    if (!setjmp(c->stop)) {
+        static const struct twin_site end = {"end of kernel", NULL, 0};
+        c->job->launch->entry(c->job->arg);
+        twin_pipe_end(&end);
+    }
+    twin_core = before;
+}
+
+static void pass_turn(struct twin_job *job) { /* lock held */
+    do
+        job->running++;
+    while (job->running < job->launch->block_dim && job->core[job->order[job->running]].done);
+    if (job->running < job->launch->block_dim)
+        pthread_cond_signal(&job->core[job->order[job->running]].turn);
+    else
+        pthread_cond_broadcast(&job->arrive);
+}
+
+static void await_turn(struct twin_core *c, uint32_t position, uint32_t round) { /* lock held */
+    struct twin_job *job = c->job;
+    while (job->running != position || job->round != round)
+        pthread_cond_wait(&c->turn, &job->lock);
+}
+
+static void *checked_thread(void *context) {
+    struct twin_core *c = context;
+    struct twin_job *job = c->job;
+    uint32_t position = 0;
+    while (job->order[position] != c->index)
+        position++;
+    pthread_mutex_lock(&job->lock);
+    await_turn(c, position, 0);
+    bool go = !job->failed;
+    pthread_mutex_unlock(&job->lock);
+    if (go) core_body(c);
+    pthread_mutex_lock(&job->lock);
+    c->done = true;
+    job->stopped++;
+    pass_turn(job);
+    /* in later rounds a finished core only hands the turn on */
+    pthread_mutex_unlock(&job->lock);
+    return NULL;
+}
+
+/* Called by the main thread when every core has stood still once: all arrived, or all done, or a
+ * mistake. */
+static bool next_round(struct twin_job *job) { /* lock held */
+    uint32_t n = job->launch->block_dim;
+    if (job->stopped == n) return false;
+    if (job->stopped && !job->failed) {
+        uint32_t waits = 0, left = 0;
+        for (uint32_t i = 0; i < n; i++)
+            job->core[i].done ? (left = i) : (waits = i);
+        snprintf(job->why, TWIN_WHY,
+                 "%s: core %u waits in SyncAll %u but core %u has ended without it: the chip hangs",
+                 job->launch->op, waits, job->core[waits].epoch + 1, left);
+        job->failed = true;
+    }
+    job->round++;
+    job->running = 0;
+    while (job->running < n && job->core[job->order[job->running]].done)
+        job->running++;
+    pthread_cond_signal(&job->core[job->order[job->running]].turn);
+    return true;
+}
+
+static void meet(struct twin_job *job) {
+    if (!job->launch->sync_all) return; /* the checked build reports it */
+    pthread_mutex_lock(&job->lock);
+    uint32_t round = job->round;
+    if (++job->waiting == job->launch->block_dim) {
+        job->waiting = 0;
+        job->round++;
+        pthread_cond_broadcast(&job->arrive);
+    }
+    while (job->round == round)
+        pthread_cond_wait(&job->arrive, &job->lock);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void check_sync(struct twin_core *c, const struct twin_site *site) {
+    const struct twin_launch *l = c->job->launch;
+    if (c->task_type >= 0 && c->task_type != TWIN_TASK_MIX_AIV)
+        twin_violation(
+            site,
+            "hard SyncAll needs KERNEL_TYPE_MIX_AIV_1_0; under another task type the chip hangs");
+    if (c->task_type < 0)
+        twin_violation(site, "SyncAll without KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0)");
+    if (!l->sync_all) twin_violation(site, "SyncAll, but tiling did not set sync_all");
+    if (!l->workspace)
+        twin_violation(site,
+                       "SyncAll under a MIX task type needs a workspace of more than 0 bytes");
+}
+
+void twin_sync_all(const struct twin_site *site) {
+    struct twin_core *c = twin_core;
+    struct twin_job *job = c->job;
+    if (!c->checked) {
+        meet(job);
+        return;
+    }
+    check_sync(c, site);
+    twin_barrier(TWIN_PIPES, site);
+    twin_cost_sync_all(c);
+    uint32_t position = 0;
+    while (job->order[position] != c->index)
+        position++;
+    pthread_mutex_lock(&job->lock);
+    uint32_t round = job->round + 1;
+    pass_turn(job);
+    await_turn(c, position, round);
+    bool failed = job->failed;
+    pthread_mutex_unlock(&job->lock);
+    if (failed) longjmp(c->stop, 1);
+    c->epoch++;
+}
+
+static void run_threads(struct twin_job *job) {
+    uint32_t n = job->launch->block_dim, made = 0;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1u << 20);
+    pthread_mutex_lock(&job->lock);
+    for (; made < n; made++)
+        if (pthread_create(&job->core[made].thread, &attributes, checked_thread, &job->core[made]))
+            break;
+    pthread_attr_destroy(&attributes);
+    if (made < n) {
+        snprintf(job->why, TWIN_WHY, "%s: no thread for core %u", job->launch->op, made);
+        job->failed = true;
+        for (uint32_t i = made; i < n; i++)
+            job->core[i].done = true, job->stopped++;
+    }
+    if (made) pthread_cond_signal(&job->core[job->order[0]].turn);
+    while (made) {
+        while (job->running < n) {
+            if (job->core[job->order[job->running]]
+                    .done) { /* skip cores that never started or have ended */
+                pass_turn(job);
+                continue;
+            }
+            pthread_cond_wait(&job->arrive, &job->lock);
+        }
+        if (!next_round(job)) break;
+    }
+    pthread_mutex_unlock(&job->lock);
+    for (uint32_t i = 0; i < made; i++)
+        pthread_join(job->core[i].thread, NULL);
+}
+
+/* order 0: as numbered. */
+static void draw_order(struct twin_job *job) {
+    uint32_t n = job->launch->block_dim;
+    uint64_t state = job->launch->order;
+    for (uint32_t i = 0; i < n; i++)
+        job->order[i] = i;
+    for (uint32_t i = n; state && i > 1; i--) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        uint32_t k = (uint32_t)((state >> 33) % i), t = job->order[i - 1];
+        job->order[i - 1] = job->order[k];
+        job->order[k] = t;
+    }
+}
+
+void twin_run_cores(struct twin_job *job) {
+    draw_order(job);
+    if (job->launch->sync_all) {
+        run_threads(job);
+        return;
+    }
+    for (uint32_t i = 0; i < job->launch->block_dim && !job->failed; i++)
+        core_body(&job->core[job->order[i]]);
+}

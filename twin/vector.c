@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Elementwise vector instructions: lanes, strides and repeats cut into contiguous pieces, each a
+ * call of prims.c.
+ */
+#include "core.h"
+
+struct twin_plan twin_make_plan(struct twin_core *core, const struct twin_lanes *lanes,
+                                uint32_t widest) {
+    struct twin_plan p = {.per_repeat = TWIN_REPEAT_BYTES / widest};
+    bool counter = lanes->current ? core->counter : lanes->counter;
+    const uint64_t *mask = lanes->current ? core->mask : lanes->mask;
+    p.counter = counter;
+    if (counter) {
+        uint64_t n = mask[0];
+        p.repeats = (uint32_t)((n + p.per_repeat - 1) / p.per_repeat);
+        p.last = n ? (uint32_t)((n - 1) % p.per_repeat + 1) : 0;
+        p.lanes = p.per_repeat;
+        p.prefix = true;
+        return p;
+    }
+    p.repeats = (uint32_t)lanes->repeat;
+    p.mask[0] = mask[0];
+    p.mask[1] = mask[1];
+    if (p.per_repeat <= 64) p.mask[1] = 0;
+    if (p.per_repeat < 64) p.mask[0] &= (1ull << p.per_repeat) - 1;
+    p.lanes = (uint32_t)(__builtin_popcountll(p.mask[0]) + __builtin_popcountll(p.mask[1]));
+    uint64_t low = p.lanes >= 64 ? ~0ull : (1ull << p.lanes) - 1;
+    uint64_t high = p.lanes >= 128 ? ~0ull : p.lanes > 64 ? (1ull << (p.lanes - 64)) - 1 : 0;
+    p.prefix = p.mask[0] == low && p.mask[1] == high;
+    p.last = p.lanes;
+    if (!p.lanes) p.repeats = 0;
+    return p;
+}
+
+/* A call that sets its own mask leaves it in the register; a count form leaves full lanes and
+ * normal mode. */
+void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes) {
+    if (lanes->current) return;
+    if (lanes->counter) {
+        core->counter = false;
+        core->mask[0] = core->mask[1] = ~0ull;
+    } else {
+        core->mask[0] = lanes->mask[0];
+        core->mask[1] = lanes->mask[1];
+    }
+}
+
+/* How the operands of an instruction lie in UB. */
+struct layout {
+    int operands;
+    struct {
+        uint32_t size, per_block, block, repeat; /* strides in bytes */
+    } o[3];
+    bool dense, joined; /* a repeat is contiguous; repeats follow each other */
+    uint32_t unit;      /* lanes that are contiguous in every operand */
+};
+
+static inline struct layout layout_of(const struct twin_elementwise *v, uint32_t per_repeat) {
+    const struct twin_prim_info *info = &twin_prim_info[v->prim];
+    const struct twin_operand *operand[3] = {&v->dst, &v->src[0], &v->src[1]};
+    struct layout l = {
+        .operands = 1 + info->sources, .dense = true, .joined = true, .unit = per_repeat};
+    for (int k = 0; k < l.operands; k++) {
+        uint32_t size = k ? info->src_size : info->dst_size, per_block = TWIN_BLOCK_BYTES / size;
+        l.o[k].size = size;
+        l.o[k].per_block = per_block;
+        l.o[k].block = operand[k]->block_stride * TWIN_BLOCK_BYTES;
+        l.o[k].repeat = operand[k]->repeat_stride * TWIN_BLOCK_BYTES;
+        if (operand[k]->block_stride != 1 && per_block < per_repeat) l.dense = false;
+        if (l.o[k].repeat != per_repeat * size) l.joined = false;
+        if (per_block < l.unit) l.unit = per_block;
+    }
+    if (l.dense) l.unit = per_repeat;
+    return l;
+}
+
+static inline uint32_t place(const struct layout *l, int k, uint32_t repeat, uint32_t lane) {
+    return repeat * l->o[k].repeat + lane / l->o[k].per_block * l->o[k].block +
+           lane % l->o[k].per_block * l->o[k].size;
+}
+
+static inline void give_piece(const struct layout *l, uint32_t repeat, uint32_t lane, uint32_t n,
+                              twin_piece_fn *fn, void *context) {
+    struct twin_run_piece piece = {.repeat = repeat, .n = n, .dst = place(l, 0, repeat, lane)};
+    if (l->operands > 1) piece.src[0] = place(l, 1, repeat, lane);
+    if (l->operands > 2) piece.src[1] = place(l, 2, repeat, lane);
+    fn(context, &piece);
+}
+
+static inline bool one_piece(const struct layout *l, const struct twin_plan *p) {
+    return l->dense && p->prefix && (p->repeats == 1 || (l->joined && p->lanes == p->per_repeat));
+}
+
+static inline uint32_t all_lanes(const struct twin_plan *p) {
+    return (p->repeats - 1) * p->per_repeat + p->last;
+}
+
+/* A repeat whose mask has holes: runs of lanes, cut where an operand goes on to its next block. */
+static void give_runs(const struct layout *l, const struct twin_plan *p, uint32_t repeat,
+                      twin_piece_fn *fn, void *context) {
+    for (uint32_t lane = 0; lane < p->per_repeat;) {
+        if (!twin_lane(p, repeat, lane)) {
+            lane++;
+            continue;
+        }
+        uint32_t end = lane + 1, stop = (lane / l->unit + 1) * l->unit;
+        while (end < stop && end < p->per_repeat && twin_lane(p, repeat, end))
+            end++;
+        give_piece(l, repeat, lane, end - lane, fn, context);
+        lane = end;
+    }
+}
+
+void twin_each_piece(const struct twin_elementwise *v, const struct twin_plan *p, twin_piece_fn *fn,
+                     void *context) {
+    if (!p->repeats) return;
+    struct layout l = layout_of(v, p->per_repeat);
+    if (one_piece(&l, p)) {
+        give_piece(&l, 0, 0, all_lanes(p), fn, context);
+        return;
+    }
+    for (uint32_t r = 0; r < p->repeats; r++) {
+        if (!p->prefix) {
+            give_runs(&l, p, r, fn, context);
+            continue;
+        }
+        uint32_t lanes = r + 1 == p->repeats ? p->last : p->lanes;
+        for (uint32_t lane = 0; lane < lanes; lane += l.unit)
+            give_piece(&l, r, lane, lanes - lane < l.unit ? lanes - lane : l.unit, fn, context);
+    }
+}
+
+struct execution {
+    twin_prim_fn *prim;
+    uint8_t *dst, *src[2];
+    union twin_scalar scalar;
+};
+
+static void execute(void *context, const struct twin_run_piece *piece) {
+    struct execution *e = context;
+    e->prim(e->dst + piece->dst, e->src[0] + piece->src[0], e->src[1] + piece->src[1], piece->n,
+            e->scalar);
+}
+
+void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_plan *p) {
+    struct execution e = {
+        twin_prims[v->prim], v->dst.t.at, {v->src[0].t.at, v->src[1].t.at}, v->scalar};
+    int sources = twin_prim_info[v->prim].sources;
+    if (sources == 0) e.src[0] = e.dst;
+    if (sources < 2) e.src[1] = e.src[0];
+    if (!p->repeats) return;
+    struct layout l = layout_of(v, p->per_repeat);
+    if (!l.dense || !p->prefix) {
+        twin_each_piece(v, p, execute, &e);
+    } else if (one_piece(&l, p)) {
+        e.prim(e.dst, e.src[0], e.src[1], all_lanes(p), e.scalar);
+    } else { /* the common strided form, without the detour */
+        size_t step[2] = {sources > 0 ? l.o[1].repeat : 0, sources > 1 ? l.o[2].repeat : 0};
+        for (uint32_t r = 0; r < p->repeats; r++) {
+            e.prim(e.dst, e.src[0], e.src[1], r + 1 == p->repeats ? p->last : p->lanes, e.scalar);
+            e.dst += l.o[0].repeat;
+            e.src[0] += step[0];
+            e.src[1] += step[1];
+        }
+    }
+}
+
+void twin_elementwise_fast(const struct twin_elementwise *v) {
+    const struct twin_prim_info *info = &twin_prim_info[v->prim];
+    uint32_t widest = info->dst_size > info->src_size ? info->dst_size : info->src_size;
+    struct twin_plan p = twin_make_plan(twin_core, &v->lanes, widest);
+    twin_run_elementwise(v, &p);
+    twin_after_lanes(twin_core, &v->lanes);
+}
+
+void twin_count_fast(enum twin_prim_id prim, void *dst, const void *a, const void *b, int64_t n,
+                     union twin_scalar s) {
+    if (n > 0) twin_prims[prim](dst, a, b, (uint32_t)n, s);
+    twin_core->counter = false;
+    twin_core->mask[0] = twin_core->mask[1] = ~0ull;
+}
