@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of GE's ge::Operator that REG_OP needs, for machines without a CANN toolkit. Names,
- * parameter types, member layout and the one virtual function are GE's, so that an object compiled
- * here links with the real libgraph; a build that finds a toolkit does not see this file.
+ * The part of GE's ge::Operator that REG_OP, the parser plugins and the example graphs need, for
+ * machines without a CANN toolkit. Names, parameter types, member layout and the one virtual
+ * function are GE's, so that an object compiled here links with the real libgraph; a build that
+ * finds a toolkit does not see this file.
  */
 #ifndef ASCGRAD_GRAPH_OPERATOR_H
 #define ASCGRAD_GRAPH_OPERATOR_H
@@ -13,12 +14,15 @@
 #include <string>
 #include <vector>
 
+#include "graph/types.h"
+
 /* The methods live in GE's library, also for objects that are compiled with hidden visibility. */
 #define GE_CLASS class __attribute__((visibility("default")))
 
 namespace ge {
 
 using graphStatus = uint32_t;
+constexpr graphStatus GRAPH_SUCCESS = 0;
 class TensorDesc;   /* whoever sets descriptors brings the definition */
 class OperatorImpl; /* GE's own; the IR recorder and test doubles bring theirs */
 
@@ -27,6 +31,7 @@ GE_CLASS AscendString {
     AscendString() = default;
     AscendString(const char *name);
     const char *GetString() const;
+    bool operator<(const AscendString &other) const;
 
   private:
     std::shared_ptr<std::string> name_;
@@ -43,15 +48,23 @@ GE_CLASS Operator {
     Operator(const AscendString &name, const AscendString &type);
     virtual ~Operator() = default;
 
+    graphStatus GetName(AscendString & name) const;
+    size_t GetInputsSize() const;
+    size_t GetOutputsSize() const;
     Operator &SetInput(const char *input, const Operator &source);
     Operator &SetInput(const char *input, const Operator &source, const char *output);
     Operator &SetInput(const char *input, const Operator &source, uint32_t output);
     graphStatus UpdateInputDesc(const char *input, const TensorDesc &desc);
     graphStatus UpdateOutputDesc(const char *output, const TensorDesc &desc);
     Operator &SetAttr(const char *name, int64_t value);
+    Operator &SetAttr(const char *name, const char *value);
     Operator &SetAttr(const char *name, float value);
     Operator &SetAttr(const char *name, bool value);
     Operator &SetAttr(const char *name, const std::vector<int64_t> &value);
+    graphStatus GetAttr(const char *name, int64_t &value) const;
+    graphStatus GetAttr(const char *name, bool &value) const;
+    graphStatus GetAttr(const char *name, AscendString &value) const;
+    graphStatus GetAttr(const char *name, std::vector<DataType> &value) const;
 
   protected:
     void InputRegister(const char *name, const char *types);
@@ -64,6 +77,7 @@ GE_CLASS Operator {
     void AttrRegister(const char *name, const std::vector<int64_t> &value);
 
   private:
+    friend class OperatorImpl;
     std::shared_ptr<OperatorImpl> impl_;
 };
 

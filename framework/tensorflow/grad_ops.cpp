@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The five operators in TensorFlow, under the names of the IR, so that the parser of the package
+ * finds them on the NPU. Shapes come from libascgrad's infer functions, the CPU kernels run its
+ * fast twin; refusals are InvalidArgument with the operator's sentence.
+ *
+ * TensorFlow has no optional inputs: optional input x is a list of at most one tensor, its length
+ * given by x_type.
+ */
+#include <ascgrad.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/shape_inference.h"
+
+namespace {
+
+using namespace tensorflow;
+using shape_inference::InferenceContext;
+using shape_inference::ShapeHandle;
+
+int type_number(DataType type) {
+    return type == DT_HALF       ? ASCGRAD_TYPE_FP16
+           : type == DT_BFLOAT16 ? ASCGRAD_TYPE_BF16
+                                 : ASCGRAD_TYPE_FP32;
+}
+
+bool find_ir(const std::string &op, ascgrad_op_info *ir) {
+    for (uint32_t i = 0; ascgrad_describe(i, ir); i++) {
+        if (op == ir->type) return true;
+    }
+    return false;
+}
+
+/* What is fixed when a node is made: its attributes and which inputs it has. Context has GetAttr.
+ */
+struct Node {
+    ascgrad_op_info ir;
+    std::vector<int> position; /* of IR input i among the node's inputs, or -1 */
+    std::vector<ascgrad_setting> settings;
+    std::vector<std::vector<int64_t>> lists;
+
+    template <class Context> Status read(const std::string &op, Context *context) {
+        if (!find_ir(op, &ir)) return errors::Internal("libascgrad has no operator ", op);
+        int next = 0;
+        for (uint32_t i = 0; i < ir.inputs; i++) {
+            std::vector<DataType> types;
+            if (!ir.in[i].optional) {
+                types.push_back(DT_FLOAT);
+            } else {
+                TF_RETURN_IF_ERROR(context->GetAttr(std::string(ir.in[i].name) + "_type", &types));
+                if (types.size() > 1)
+                    return errors::InvalidArgument(op, ": ", ir.in[i].name,
+                                                   " is one tensor or none");
+            }
+            position.push_back(types.empty() ? -1 : next++);
+        }
+        return read_settings(context);
+    }
+
+    template <class Context> Status read_settings(Context *context) {
+        lists.resize(ir.attrs);
+        for (uint32_t i = 0; i < ir.attrs; i++) {
+            ascgrad_setting setting = {true, 0, nullptr, 0};
+            const std::string kind = ir.attr[i].type;
+            if (kind == "bool") {
+                bool value;
+                TF_RETURN_IF_ERROR(context->GetAttr(ir.attr[i].name, &value));
+                setting.value = value;
+            } else if (kind == "int") {
+                TF_RETURN_IF_ERROR(context->GetAttr(ir.attr[i].name, &setting.value));
+            } else {
+                TF_RETURN_IF_ERROR(context->GetAttr(ir.attr[i].name, &lists[i]));
+                setting.list = lists[i].data(), setting.count = lists[i].size();
+            }
+            settings.push_back(setting);
+        }
+        return Status();
+    }
+
+    ascgrad_call call(const std::vector<ascgrad_tensor> &in,
+                      std::vector<ascgrad_tensor> &out) const {
+        ascgrad_call c = {};
+        c.op = ir.type;
+        c.in = in.data(), c.inputs = ir.inputs;
+        c.out = out.data(), c.outputs = ir.outputs;
+        c.attr = settings.data(), c.attrs = ir.attrs;
+        c.fast = true;
+        return c;
+    }
+};
+
+Status as_status(int code, const char *why) {
+    return code == ASCGRAD_OK ? Status() : Status(errors::InvalidArgument(why));
+}
+
+/* An unknown dimension is -1, an unknown rank is rank 1 with dimension -2. */
+ascgrad_tensor from_shape(InferenceContext *c, ShapeHandle shape, bool *known) {
+    ascgrad_tensor tensor = {};
+    tensor.rank = c->RankKnown(shape) ? c->Rank(shape) : 1;
+    if (!c->RankKnown(shape)) tensor.dim[0] = -2;
+    for (int k = 0; c->RankKnown(shape) && k < tensor.rank; k++)
+        tensor.dim[k] = c->Value(c->Dim(shape, k));
+    *known = *known && c->FullyDefined(shape);
+    return tensor;
+}
+
+Status infer_shapes(InferenceContext *c, const char *op) {
+    Node node;
+    TF_RETURN_IF_ERROR(node.read(op, c));
+    std::vector<ascgrad_tensor> in(node.ir.inputs), out(node.ir.outputs);
+    DataType type;
+    TF_RETURN_IF_ERROR(c->GetAttr("T", &type));
+    bool known = true;
+    for (uint32_t i = 0; i < node.ir.inputs; i++) {
+        in[i].rank = -1;
+        if (node.position[i] < 0) continue;
+        if (c->RankKnown(c->input(node.position[i])) && c->Rank(c->input(node.position[i])) > 25) {
+            return errors::InvalidArgument(op, ": ", node.ir.in[i].name,
+                                           " has more than 25 dimensions");
+        }
+        in[i] = from_shape(c, c->input(node.position[i]), &known);
+        in[i].dtype =
+            std::string(node.ir.in[i].types) == "fp32" ? ASCGRAD_TYPE_FP32 : type_number(type);
+    }
+    ascgrad_call call = node.call(in, out);
+    char why[ASCGRAD_WHY];
+    TF_RETURN_IF_ERROR(as_status(ascgrad_infer(&call, why), why));
+    if (known) { /* everything can be checked, not only the shapes */
+        std::unique_ptr<ascgrad_plan> plan(new ascgrad_plan);
+        TF_RETURN_IF_ERROR(as_status(ascgrad_tile(&call, plan.get(), why), why));
+    }
+    for (uint32_t i = 0; i < node.ir.outputs; i++) {
+        const bool any_rank = out[i].rank == 1 && out[i].dim[0] == -2;
+        std::vector<shape_inference::DimensionHandle> dims;
+        for (int k = 0; !any_rank && k < out[i].rank; k++)
+            dims.push_back(c->MakeDim(out[i].dim[k]));
+        c->set_output(i, any_rank ? c->UnknownShape() : c->MakeShape(dims));
+    }
+    return Status();
+}
+
+class GradKernel : public OpKernel {
+  public:
+    explicit GradKernel(OpKernelConstruction *context) : OpKernel(context) {
+        OP_REQUIRES_OK(context, node_.read(type_string(), context));
+    }
+
+    void Compute(OpKernelContext *context) override {
+        std::vector<ascgrad_tensor> in(node_.ir.inputs), out(node_.ir.outputs);
+        for (uint32_t i = 0; i < node_.ir.inputs; i++) {
+            in[i].rank = -1;
+            if (node_.position[i] < 0) continue;
+            const Tensor &tensor = context->input(node_.position[i]);
+            OP_REQUIRES(context, tensor.dims() <= 25,
+                        errors::InvalidArgument(type_string(), ": more than 25 dimensions"));
+            in[i].dtype = type_number(tensor.dtype());
+            in[i].rank = tensor.dims();
+            for (int k = 0; k < tensor.dims(); k++)
+                in[i].dim[k] = tensor.dim_size(k);
+            if (tensor.NumElements()) in[i].data = const_cast<char *>(tensor.tensor_data().data());
+        }
+        ascgrad_call call = node_.call(in, out);
+        char why[ASCGRAD_WHY];
+        OP_REQUIRES_OK(context, as_status(ascgrad_infer(&call, why), why));
+        for (uint32_t i = 0; i < node_.ir.outputs; i++) {
+            TensorShape shape;
+            for (int k = 0; k < out[i].rank; k++)
+                shape.AddDim(out[i].dim[k]);
+            Tensor *tensor = nullptr;
+            OP_REQUIRES_OK(context, context->allocate_output(i, shape, &tensor));
+            if (tensor->NumElements())
+                out[i].data = const_cast<char *>(tensor->tensor_data().data());
+        }
+        OP_REQUIRES_OK(context, as_status(ascgrad_run(&call, nullptr, why), why));
+    }
+
+  private:
+    Node node_;
+};
+
+} // namespace
+
+#define SHAPES(op) SetShapeFn([](InferenceContext *c) { return infer_shapes(c, op); })
+#define OPTIONAL(name)                                                                             \
+    Input(#name ": " #name "_type").Attr(#name "_type: list({half, bfloat16, float}) >= 0")
+#define OPTIONAL_FLOAT(name) Input(#name ": " #name "_type").Attr(#name "_type: list({float}) >= 0")
+#define DTYPES               Attr("T: {half, bfloat16, float}")
+
+REGISTER_OP("RotaryMulGrad")
+    .Input("x: T")
+    .Input("r1: T")
+    .Input("r2: T")
+    .Input("dy: T")
+    .Output("dx: T")
+    .Output("dr1: T")
+    .Output("dr2: T")
+    .Attr("need_backward: bool = true")
+    .DTYPES.SHAPES("RotaryMulGrad");
+
+REGISTER_OP("RotaryPositionEmbeddingGrad")
+    .Input("dy: T")
+    .Input("cos: T")
+    .Input("sin: T")
+    .OPTIONAL(x)
+    .Output("dx: T")
+    .Output("dcos: T")
+    .Output("dsin: T")
+    .Attr("mode: int = 0")
+    .DTYPES.SHAPES("RotaryPositionEmbeddingGrad");
+
+REGISTER_OP("RopeGrad")
+    .Input("q: T")
+    .Input("k: T")
+    .Input("cos: T")
+    .Input("sin: T")
+    .Output("q_grad: T")
+    .Output("k_grad: T")
+    .Attr("qSeqLen: list(int)")
+    .Attr("exact_grad: bool = false")
+    .DTYPES.SHAPES("RopeGrad");
+
+REGISTER_OP("NormRopeConcatGrad")
+    .Input("grad_query_output: T")
+    .Input("grad_key_output: T")
+    .Input("grad_value_output: T")
+    .Input("query: T")
+    .Input("key: T")
+    .OPTIONAL(encoder_query)
+    .OPTIONAL(encoder_key)
+    .OPTIONAL(norm_query_weight)
+    .OPTIONAL_FLOAT(norm_query_mean)
+    .OPTIONAL_FLOAT(norm_query_rstd)
+    .OPTIONAL(norm_key_weight)
+    .OPTIONAL_FLOAT(norm_key_mean)
+    .OPTIONAL_FLOAT(norm_key_rstd)
+    .OPTIONAL(norm_added_query_weight)
+    .OPTIONAL_FLOAT(norm_added_query_mean)
+    .OPTIONAL_FLOAT(norm_added_query_rstd)
+    .OPTIONAL(norm_added_key_weight)
+    .OPTIONAL_FLOAT(norm_added_key_mean)
+    .OPTIONAL_FLOAT(norm_added_key_rstd)
+    .OPTIONAL(rope_sin)
+    .OPTIONAL(rope_cos)
+    .Output("grad_query: T")
+    .Output("grad_key: T")
+    .Output("grad_value: T")
+    .Output("grad_encoder_query: T")
+    .Output("grad_encoder_key: T")
+    .Output("grad_encoder_value: T")
+    .Output("grad_norm_query_weight: T")
+    .Output("grad_norm_query_bias: T")
+    .Output("grad_norm_key_weight: T")
+    .Output("grad_norm_key_bias: T")
+    .Output("grad_norm_added_query_weight: T")
+    .Output("grad_norm_added_query_bias: T")
+    .Output("grad_norm_added_key_weight: T")
+    .Output("grad_norm_added_key_bias: T")
+    .Attr("norm_type: int = 0")
+    .Attr("norm_added_type: int = 0")
+    .Attr("rope_type: int = 0")
+    .Attr("concat_order: int = 0")
+    .DTYPES.SHAPES("NormRopeConcatGrad");
+
+REGISTER_OP("ExpSegsumGrad")
+    .Input("grad_output: T")
+    .Input("grad_self: T")
+    .Output("grad_input: T")
+    .DTYPES.SHAPES("ExpSegsumGrad");
+
+REGISTER_KERNEL_BUILDER(Name("RotaryMulGrad").Device(DEVICE_CPU), GradKernel);
+REGISTER_KERNEL_BUILDER(Name("RotaryPositionEmbeddingGrad").Device(DEVICE_CPU), GradKernel);
+REGISTER_KERNEL_BUILDER(Name("RopeGrad").Device(DEVICE_CPU), GradKernel);
+REGISTER_KERNEL_BUILDER(Name("NormRopeConcatGrad").Device(DEVICE_CPU), GradKernel);
+REGISTER_KERNEL_BUILDER(Name("ExpSegsumGrad").Device(DEVICE_CPU), GradKernel);

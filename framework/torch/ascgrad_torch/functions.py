@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Differentiable functions: the forward in plain PyTorch, the backward by the ascgrad operator.
+
+Only what is needed is computed and kept: x is saved only if cos or sin want a gradient. Tables of rope and
+norm_rope_concat get none (the operators have no such output), and asking for one is an error.
+"""
+import torch
+from torch.autograd.function import once_differentiable
+
+from . import forward
+from .library import check
+
+_grad = torch.ops.ascgrad
+
+
+class _RotaryMul(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, r1, r2):
+        check("RotaryMulGrad", {"x": x, "r1": r1, "r2": r2, "dy": x}, {})
+        ctx.tables = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
+        ctx.save_for_backward(r1, r2, *([x] if ctx.tables else []))
+        return forward.rotary(x, r1, r2)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dy):
+        r1, r2, *x = ctx.saved_tensors
+        # x is required by the IR but not read without need_backward: any tensor of its shape will do
+        dx, dr1, dr2 = _grad.rotary_mul_grad(x[0] if x else dy, r1, r2, dy, ctx.tables)
+        return dx, *((dr1, dr2) if ctx.tables else (None, None))
+
+
+class _RotaryPositionEmbedding(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, cos, sin, mode):
+        check("RotaryPositionEmbeddingGrad", {"dy": x, "cos": cos, "sin": sin}, {"mode": mode})
+        ctx.tables = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
+        ctx.mode = mode
+        ctx.save_for_backward(cos, sin, *([x] if ctx.tables else []))
+        return forward.rotary(x, cos, sin, mode)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dy):
+        cos, sin, *x = ctx.saved_tensors
+        dx, dcos, dsin = _grad.rotary_position_embedding_grad(dy, cos, sin, x[0] if x else None, ctx.mode)
+        return dx, *((dcos, dsin) if ctx.tables else (None, None)), None
+
+
+class _Rope(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, q, k, cos, sin, lengths, exact_grad):
+        check("RopeGrad", {"q": q, "k": k, "cos": cos, "sin": sin}, {"qSeqLen": lengths})
+        _no_table_gradient("rope", cos, sin)
+        ctx.lengths, ctx.exact_grad = lengths, exact_grad
+        ctx.save_for_backward(cos, sin)
+        return forward.rope(q, cos, sin, lengths), forward.rope(k, cos, sin, lengths)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dq, dk):
+        cos, sin = ctx.saved_tensors
+        return *_grad.rope_grad(dq, dk, cos, sin, ctx.lengths, ctx.exact_grad), None, None, None, None
+
+
+class _NormRopeConcat(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, kinds, eps, sin, cos, query, key, value, enc_query, enc_key, enc_value, *affine):
+        norm, added, rope, order = ctx.kinds = kinds
+        _no_table_gradient("norm_rope_concat", sin, cos)
+        streams = ((query, norm, 0), (key, norm, 2), (enc_query, added, 4), (enc_key, added, 6))
+        normal, stats = [], []
+        for x, kind, at in streams:
+            y, mean, rstd = (None, None, None) if x is None else \
+                forward.normalised(x, kind, affine[at], affine[at + 1], eps)
+            normal.append(y)
+            stats += [affine[at] if kind == 2 else None, mean, rstd]
+        ctx.save_for_backward(query, key, enc_query, enc_key, *stats, sin, cos)
+        out_query = forward.with_rope(forward.joined(normal[0], normal[2], order), sin, cos, rope)
+        out_key = forward.with_rope(forward.joined(normal[1], normal[3], order), sin, cos, rope)
+        out_value = forward.joined(value, enc_value, order).contiguous()
+        return out_query.to(query.dtype), out_key.to(query.dtype), out_value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dquery, dkey, dvalue):
+        grads = _grad.norm_rope_concat_grad(dquery, dkey, dvalue, *ctx.saved_tensors, *ctx.kinds)
+        # absent parts come as [0]
+        grads = [g if needed else None for g, needed in zip(grads, ctx.needs_input_grad[4:])]
+        return None, None, None, None, *grads
+
+
+class _ExpSegsum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = forward.exp_segsum(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dy):
+        return _grad.exp_segsum_grad(dy, *ctx.saved_tensors)
+
+
+def _no_table_gradient(name, *tables):
+    if any(t is not None and t.requires_grad for t in tables):
+        raise RuntimeError(f"{name}: cos and sin have no gradient in this operator; pass them detached")
+
+
+def rotary_mul(x, r1, r2):
+    """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes."""
+    return _RotaryMul.apply(x, r1, r2)
+
+
+def rotary_position_embedding(x, cos, sin, mode=0):
+    """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
+    return _RotaryPositionEmbedding.apply(x, cos, sin, forward.MODES.get(mode, mode))
+
+
+def rope(q, k, cos, sin, seq_len, exact_grad=True):
+    """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D].
+    exact_grad=False gives the operator's default formula, which is not the gradient (docs/rope_grad.md)."""
+    return _Rope.apply(q, k, cos, sin, [int(n) for n in seq_len], exact_grad)
+
+
+def norm_rope_concat(query, key, value, encoder_query=None, encoder_key=None, encoder_value=None,
+                     norm_query_weight=None, norm_query_bias=None, norm_key_weight=None, norm_key_bias=None,
+                     norm_added_query_weight=None, norm_added_query_bias=None,
+                     norm_added_key_weight=None, norm_added_key_bias=None, rope_sin=None, rope_cos=None,
+                     norm_type=0, norm_added_type=0, rope_type=0, concat_order=0, eps=1e-5):
+    """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
+    Types: norm 0 none, 1 layer norm, 2 with weight and bias; rope 0 none, 1 interleave, 2 half."""
+    if (encoder_key is None) != (encoder_value is None):
+        raise RuntimeError("norm_rope_concat: encoder_key and encoder_value come together")
+    return _NormRopeConcat.apply(
+        (norm_type, norm_added_type, rope_type, concat_order), eps, rope_sin, rope_cos, query, key, value,
+        encoder_query, encoder_key, encoder_value, norm_query_weight, norm_query_bias, norm_key_weight,
+        norm_key_bias, norm_added_query_weight, norm_added_query_bias, norm_added_key_weight,
+        norm_added_key_bias)
+
+
+def exp_segsum(x):
+    """x [..., T] -> y [..., T, T], y[i, j] = exp(x[j+1] + ... + x[i]) on and below the diagonal, else 0."""
+    return _ExpSegsum.apply(x)

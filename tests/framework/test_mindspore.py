@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The MindSpore cells on the CPU in graph mode, their gradients against NumPy in float64."""
+import os
+import sys
+import tempfile
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+import ascgrad
+import ascgrad_ms as am
+
+SEED = 20263
+DTYPES = {ms.float32: 1e-5, ms.float16: 2e-3, ms.bfloat16: 1.6e-2}  # allowed error, relative to the scale
+random = np.random.default_rng(SEED)
+
+
+def rand(*shape, dtype=ms.float32):
+    return Tensor(random.standard_normal(shape).astype(np.float32)).astype(dtype)
+
+
+def numbers(tensor):
+    return ops.cast(tensor, ms.float32).asnumpy().astype(np.float64)
+
+
+def close(got, want, dtype, what):
+    assert got.dtype == dtype, f"{what}: {got.dtype}"
+    got = numbers(got)
+    assert got.shape == want.shape, f"{what}: {got.shape} {want.shape}"
+    error = np.abs(got - want).max() / max(1.0, np.abs(want).max())
+    assert error <= DTYPES[dtype], f"{what} {dtype}: error {error:.3g}"
+
+
+class Pulled(ms.nn.Cell):
+    """sum(outputs * upstream), so that the gradient of it is what backward gives for upstream."""
+
+    def __init__(self, cell, upstream):
+        super().__init__()
+        self.cell, self.upstream = cell, upstream
+
+    def construct(self, *inputs):
+        out = self.cell(*inputs)
+        if not isinstance(out, tuple):
+            out = (out,)
+        total = 0
+        for y, g in zip(out, self.upstream):
+            total = total + ops.sum(ops.cast(y, ms.float32) * g)
+        return total
+
+
+def numeric(function, arrays, upstream, delta=1e-6):
+    """Gradients of sum(function * upstream) by central differences, in float64."""
+    def value():
+        return sum(float((y * g).sum()) for y, g in zip(function(*arrays), upstream))
+    grads = []
+    for array in arrays:
+        grad = np.zeros_like(array)
+        for i in np.ndindex(array.shape):
+            kept = array[i]
+            array[i] = kept + delta
+            high = value()
+            array[i] = kept - delta
+            grad[i] = (high - value()) / (2 * delta)
+            array[i] = kept
+        grads.append(grad)
+    return grads
+
+
+def against_numpy(cell, plain, tensors, what, wanted=None):
+    dtype = tensors[0].dtype
+    out = cell(*tensors)
+    out = list(out) if isinstance(out, tuple) else [out]
+    arrays = [numbers(t) for t in tensors]
+    upstream = [numbers(rand(*y.shape, dtype=dtype)) for y in out]
+    for i, (a, b) in enumerate(zip(out, plain(*arrays))):
+        close(a, b, dtype, f"{what} output {i}")
+    count = wanted or len(tensors)
+    pulled = Pulled(cell, tuple(Tensor(g.astype(np.float32)) for g in upstream))
+    grads = ms.grad(pulled, grad_position=tuple(range(len(tensors))))(*tensors)
+    grads = grads if isinstance(grads, tuple) else (grads,)
+    want = numeric(lambda *a: plain(*a, *arrays[count:]), arrays[:count], upstream)
+    for i, b in enumerate(want):
+        close(grads[i], b, dtype, f"{what} gradient {i}")
+
+
+def rotated(x, mode):
+    if mode == 1:
+        return np.stack((-x[..., 1::2], x[..., 0::2]), -1).reshape(x.shape)
+    if mode == 2:
+        a, b, c, d = np.split(x, 4, -1)
+        return np.concatenate((-b, a, -d, c), -1)
+    if mode == 3:
+        return np.concatenate((-x[..., 1::2], x[..., 0::2]), -1)
+    a, b = np.split(x, 2, -1)
+    return np.concatenate((-b, a), -1)
+
+
+def plain_rotary(x, cos, sin, mode=0):
+    kept = np.concatenate((x[..., 0::2], x[..., 1::2]), -1) if mode == 3 else x
+    return [kept * cos + rotated(x, mode) * sin]
+
+
+def plain_rope(q, k, cos, sin, lengths=(2, 3)):
+    rows = np.concatenate([np.arange(n) for n in lengths])
+    return [plain_rotary(x.reshape(x.shape[0], -1, cos.shape[1]), cos[rows][:, None], sin[rows][:, None])[0]
+            .reshape(x.shape) for x in (q, k)]
+
+
+def plain_exp_segsum(x):
+    t = x.shape[-1]
+    y = np.zeros((*x.shape, t))
+    for i in range(t):
+        for j in range(i + 1):
+            y[..., i, j] = np.exp(x[..., j + 1:i + 1].sum(-1))
+    return [y]
+
+
+def plain_norm_rope_concat(norm, added, rope, order, encoder):
+    def function(*inputs):
+        inputs = list(inputs)
+        main = [inputs.pop(0) for _ in range(3)]
+        extra = [inputs.pop(0) for _ in range(3)] if encoder else [None] * 3
+        tables = [inputs.pop(-2), inputs.pop(-1)] if rope else None
+        def normal(x, kind):
+            if x is None or kind == 0:
+                return x
+            mean = x.mean(-1, keepdims=True)
+            y = (x - mean) / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5)
+            return y * inputs.pop(0) + inputs.pop(0) if kind == 2 else y
+        main[:2] = [normal(x, norm) for x in main[:2]]
+        extra[:2] = [normal(x, added) for x in extra[:2]]
+        out = []
+        for i, (a, b) in enumerate(zip(main, extra)):
+            parts = [p for p in ((a, b) if order == 0 else (b, a)) if p is not None]
+            y = np.concatenate(parts, 1).transpose(0, 2, 1, 3)
+            if i < 2 and rope:
+                rows = tables[1].shape[0]
+                turned = plain_rotary(y[:, :, :rows], tables[1], tables[0], 2 - rope)[0]
+                y = np.concatenate((turned, y[:, :, rows:]), 2)
+            out.append(y)
+        return out
+    return function
+
+
+def test_ir():
+    """The names this module spells out are those of the IR."""
+    for op, ir in ascgrad.ops.items():
+        inputs, outputs, attrs = am.IR[op]
+        assert [(n.rstrip("?!"), "?" in n) for n in inputs.split()] == [(n, o) for n, o, _ in ir["in"]], op
+        assert outputs.split() == ir["out"] and [(n, k) for n, k, _ in attrs] == ir["attr"], op
+        assert [n.rstrip("?!") for n in inputs.split() if "!" in n] == [n for n, _, t in ir["in"] if t == "fp32"]
+        info = am.reg_info(op)
+        assert info["op_name"] == op and [i["name"] for i in info["inputs"]] == [n for n, _, _ in ir["in"]]
+        assert [o["name"] for o in info["outputs"]] == ir["out"] and info["target"] == "Ascend"
+    assert set(am.IR) == set(ascgrad.ops)
+
+
+def test_rotary_mul():
+    for dtype in DTYPES:
+        against_numpy(am.RotaryMul(), plain_rotary, [rand(2, 3, 2, 4, dtype=dtype), rand(1, 3, 1, 4, dtype=dtype),
+                                                     rand(1, 3, 1, 4, dtype=dtype)], "RotaryMul")
+
+
+def test_rotary_position_embedding():
+    for dtype in DTYPES:
+        for mode, number in am.MODES.items():
+            against_numpy(am.RotaryPositionEmbedding(mode), lambda x, c, s, m=number: plain_rotary(x, c, s, m),
+                          [rand(3, 2, 4, dtype=dtype), rand(3, 1, 4, dtype=dtype), rand(3, 1, 4, dtype=dtype)], mode)
+
+
+def test_rope():
+    for dtype in DTYPES:
+        against_numpy(am.Rope([2, 3]), plain_rope, [rand(5, 8, dtype=dtype), rand(5, 4, dtype=dtype),
+                                                    rand(3, 4, dtype=dtype), rand(3, 4, dtype=dtype)], "Rope", wanted=2)
+
+
+def test_exp_segsum():
+    for dtype in DTYPES:
+        against_numpy(am.ExpSegsum(), plain_exp_segsum, [rand(2, 5, dtype=dtype)], "ExpSegsum")
+
+
+def test_norm_rope_concat():
+    for dtype in DTYPES:
+        for kinds in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False), (0, 0, 0, 1, True)):
+            norm, added, rope, _, encoder = kinds
+            tensors = [rand(1, s, 2, 4, dtype=dtype) for s in (3, 2, 2)]
+            tensors += [rand(1, s, 2, 4, dtype=dtype) for s in (2, 1, 1)] if encoder else []
+            tensors += [rand(4, dtype=dtype) for _ in range(4 * (norm == 2) + 4 * (encoder and added == 2))]
+            count = len(tensors)
+            tensors += [rand(2, 4, dtype=dtype) for _ in range(2 if rope else 0)]
+            against_numpy(am.NormRopeConcat(norm, added, rope, kinds[3], encoder), plain_norm_rope_concat(*kinds),
+                          tensors, f"NormRopeConcat {kinds}", wanted=count)
+
+
+def test_raw_operators():
+    x, table = rand(2, 3, 2, 4), rand(1, 3, 1, 4)
+    dx, dcos, dsin = am.grad("RotaryPositionEmbeddingGrad")(x, table, table)
+    assert numbers(dx).any() and not numbers(dcos).any() and not numbers(dsin).any()
+    dx2, dr1, _ = am.grad("RotaryMulGrad", need_backward=False)(x, table, table, x)
+    assert np.array_equal(numbers(dx), numbers(dx2)) and not numbers(dr1).any()
+
+
+def refused(function, text):
+    try:
+        function()
+    except (ValueError, TypeError, RuntimeError) as error:
+        assert text in str(error), f"wanted '{text}' in: {error}"
+        return
+    raise AssertionError(f"not refused: {text}")
+
+
+def test_refusals():
+    x, good, bad = rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 2, 1, 4)
+    refused(lambda: am.grad("RotaryMulGrad")(x, good, bad, x), "[1,3,1,4] and [1,2,1,4]")
+    refused(lambda: am.grad("ExpSegsumGrad")(rand(4, 5), rand(4, 5)), "ExpSegsumGrad")
+    refused(lambda: am.grad("RopeGrad"), "qSeqLen")
+    refused(lambda: am.grad("ExpSegsumGrad")(rand(4, 4), rand(4, 4, dtype=ms.float16)), "one dtype")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # MindSpore leaves notes about refusals where it runs
+        return run()
+
+
+def run():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_device("CPU")
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
+    failed = 0
+    for name, function in tests:
+        try:
+            function()
+        except Exception as error:  # every test is run, whatever the others do
+            failed += 1
+            print(f"FAIL {name} (seed {SEED}): {type(error).__name__}: {error}")
+    print(f"mindspore {ms.__version__}, graph mode, seed {SEED}: {len(tests) - failed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

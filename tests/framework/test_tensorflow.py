@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The TensorFlow operators on the CPU: graph mode (tf.function), gradients against TensorFlow's own, refusals."""
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+import ascgrad_tf as at
+
+SEED = 20262
+tf.get_logger().setLevel("ERROR")  # it warns of every test that makes a new tf.function
+DTYPES = {tf.float32: 1e-5, tf.float16: 2e-3, tf.bfloat16: 1.6e-2}  # allowed error, relative to the scale
+random = np.random.default_rng(SEED)
+
+
+def rand(*shape, dtype=tf.float32):
+    return tf.cast(tf.constant(random.standard_normal(shape)), dtype)
+
+
+def rotated(x, mode):
+    if mode == 1:
+        return tf.reshape(tf.stack((-x[..., 1::2], x[..., 0::2]), -1), tf.shape(x))
+    if mode == 2:
+        a, b, c, d = tf.split(x, 4, -1)
+        return tf.concat((-b, a, -d, c), -1)
+    if mode == 3:
+        return tf.concat((-x[..., 1::2], x[..., 0::2]), -1)
+    a, b = tf.split(x, 2, -1)
+    return tf.concat((-b, a), -1)
+
+
+def plain_rotary(x, cos, sin, mode=0):
+    kept = tf.concat((x[..., 0::2], x[..., 1::2]), -1) if mode == 3 else x
+    return kept * cos + rotated(x, mode) * sin
+
+
+def plain_rope(q, k, cos, sin, lengths):
+    rows = np.concatenate([np.arange(n) for n in lengths])
+    def one(x):
+        heads = tf.reshape(x, (x.shape[0], -1, cos.shape[1]))
+        return tf.reshape(plain_rotary(heads, tf.gather(cos, rows)[:, None], tf.gather(sin, rows)[:, None]), x.shape)
+    return one(q), one(k)
+
+
+def plain_norm_rope_concat(query, key, value, kinds, optional):
+    norm, added, rope, order = kinds
+    def normal(x, kind, name):
+        if x is None or kind == 0:
+            return x
+        mean = tf.reduce_mean(x, -1, keepdims=True)
+        y = (x - mean) / tf.sqrt(tf.reduce_mean((x - mean) ** 2, -1, keepdims=True) + 1e-5)
+        return y * optional[name + "_weight"] + optional[name + "_bias"] if kind == 2 else y
+    def joined(main, extra):
+        parts = [p for p in ((main, extra) if order == 0 else (extra, main)) if p is not None]
+        return tf.transpose(tf.concat(parts, 1), (0, 2, 1, 3))
+    def turned(x):
+        if rope == 0:
+            return x
+        sin, cos = optional["rope_sin"], optional["rope_cos"]
+        return tf.concat((plain_rotary(x[:, :, :cos.shape[0]], cos, sin, 2 - rope), x[:, :, cos.shape[0]:]), 2)
+    get = optional.get
+    return (turned(joined(normal(query, norm, "norm_query"), normal(get("encoder_query"), added, "norm_added_query"))),
+            turned(joined(normal(key, norm, "norm_key"), normal(get("encoder_key"), added, "norm_added_key"))),
+            joined(value, get("encoder_value")))
+
+
+def plain_exp_segsum(x):
+    length = x.shape[-1]
+    rows = tf.repeat(x[..., None], length, -1)
+    strict = np.tril(np.ones((length, length)), -1)
+    sums = tf.cumsum(rows * strict, -2)
+    return tf.exp(sums) * np.tril(np.ones((length, length)))
+
+
+def close(got, want, dtype, what):
+    got, want = tf.cast(got, tf.float64).numpy(), want.numpy()
+    assert got.shape == want.shape, f"{what}: {got.shape} {want.shape}"
+    error = np.abs(got - want).max() / max(1.0, np.abs(want).max()) if want.size else 0.0
+    assert error <= DTYPES[dtype], f"{what} {dtype}: error {error:.3g}"
+
+
+def gradients(function, tensors, upstream=None):
+    with tf.GradientTape() as tape:
+        tape.watch(tensors)
+        outputs = tf.nest.flatten(function(*tensors))
+    upstream = upstream or [rand(*y.shape, dtype=y.dtype) for y in outputs]
+    upstream = [tf.cast(g, y.dtype) for g, y in zip(upstream, outputs)]
+    return outputs, tape.gradient(outputs, tensors, upstream), upstream
+
+
+def against_tensorflow(ours, plain, tensors, what):
+    """Ours inside tf.function (graph mode), against the plain forward in float64, eagerly."""
+    dtype = tensors[0].dtype
+    step = tf.function(lambda *t: gradients(ours, list(t)))
+    got, got_grads, upstream = step(*tensors)
+    want, want_grads, _ = gradients(plain, [tf.cast(t, tf.float64) for t in tensors], upstream)
+    for i, (a, b) in enumerate(zip(got + got_grads, want + want_grads)):
+        assert a.dtype == dtype, f"{what}: {a.dtype}"
+        close(a, b, dtype, f"{what} result {i}")
+
+
+def test_rotary_mul():
+    for dtype in DTYPES:
+        for table in ((1, 5, 1, 6), (2, 1, 3, 6), (2, 5, 3, 6)):
+            against_tensorflow(at.rotary_mul, plain_rotary,
+                               [rand(2, 5, 3, 6, dtype=dtype), rand(*table, dtype=dtype), rand(*table, dtype=dtype)],
+                               f"rotary_mul {table}")
+
+
+def test_rotary_position_embedding():
+    for dtype in DTYPES:
+        for mode, number in at.MODES.items():
+            against_tensorflow(lambda x, c, s, m=mode: at.rotary_position_embedding(x, c, s, m),
+                               lambda x, c, s, m=number: plain_rotary(x, c, s, m),
+                               [rand(4, 3, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype)],
+                               mode)
+
+
+def test_rope():
+    for dtype in DTYPES:
+        cos, sin = rand(6, 4, dtype=dtype), rand(6, 4, dtype=dtype)
+        against_tensorflow(lambda q, k, c=cos, s=sin: at.rope(q, k, c, s, [4, 5]),
+                           lambda q, k, c=cos, s=sin: plain_rope(q, k, tf.cast(c, tf.float64), tf.cast(s, tf.float64), [4, 5]),
+                           [rand(9, 16, dtype=dtype), rand(9, 8, dtype=dtype)], "rope")
+
+
+def test_norm_rope_concat():
+    for dtype in DTYPES:
+        for norm, added, rope, order, encoder in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False),
+                                                  (0, 1, 0, 1, True), (0, 0, 1, 0, False)):
+            names, tensors = [], [rand(2, s, 3, 8, dtype=dtype) for s in (5, 4, 4)]
+            if encoder:
+                names += ["encoder_query", "encoder_key", "encoder_value"]
+                tensors += [rand(2, s, 3, 8, dtype=dtype) for s in (3, 2, 2)]
+            for name, kind in (("norm_query", norm), ("norm_key", norm), ("norm_added_query", added),
+                               ("norm_added_key", added)):
+                if kind == 2:
+                    names += [name + "_weight", name + "_bias"]
+                    tensors += [rand(8, dtype=dtype), rand(8, dtype=dtype)]
+            tables = {n: rand(4, 8, dtype=dtype) for n in ("rope_sin", "rope_cos")} if rope else {}
+            kinds = (norm, added, rope, order)
+            def ours(q, k, v, *rest):
+                return at.norm_rope_concat(q, k, v, *kinds, **dict(zip(names, rest)), **tables)
+            def plain(q, k, v, *rest):
+                wide = {n: tf.cast(t, tf.float64) for n, t in tables.items()}
+                return plain_norm_rope_concat(q, k, v, kinds, {**dict(zip(names, rest)), **wide})
+            against_tensorflow(ours, plain, tensors, f"norm_rope_concat {kinds}")
+
+
+def test_exp_segsum():
+    for dtype in DTYPES:
+        against_tensorflow(at.exp_segsum, plain_exp_segsum, [rand(2, 3, 7, dtype=dtype)], "exp_segsum")
+
+
+def test_gradient_check():
+    """TensorFlow's own numeric check, in float32 (the operators have no float64)."""
+    def check(function, *tensors):
+        theory, numeric = tf.test.compute_gradient(function, list(tensors), delta=1e-2)
+        for a, b in zip(theory, numeric):
+            assert np.abs(a - b).max() < 1e-2, np.abs(a - b).max()
+    check(at.rotary_mul, rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 3, 1, 4))
+    check(lambda x, c, s: at.rotary_position_embedding(x, c, s, 3), rand(3, 2, 4), rand(3, 1, 4), rand(3, 1, 4))
+    cos, sin = rand(3, 4), rand(3, 4)
+    check(lambda q: at.rope(q, q, cos, sin, [3, 2])[0], rand(5, 8))
+    check(at.exp_segsum, rand(2, 4) * 0.5)
+    check(lambda q, w, b: at.norm_rope_concat(
+        q, q, q, 2, 0, 2, norm_query_weight=w, norm_query_bias=b, norm_key_weight=w, norm_key_bias=b,
+        rope_sin=sin, rope_cos=cos)[0], rand(1, 3, 2, 4), rand(4), rand(4))
+
+
+def test_raw_operators():
+    x, table = rand(2, 3, 2, 4), rand(1, 3, 1, 4)
+    dx, dcos, dsin = at.ops.rotary_position_embedding_grad(dy=x, cos=table, sin=table, x=[], mode=0)
+    assert np.any(dx) and not np.any(dcos) and not np.any(dsin)
+    dx2, dr1, dr2 = at.ops.rotary_mul_grad(x=x, r1=table, r2=table, dy=x, need_backward=False)
+    assert np.array_equal(dx, dx2) and not np.any(dr1) and not np.any(dr2)
+    q_grad, _ = at.ops.rope_grad(q=x[0, :, 0], k=x[0, :, 1], cos=table[0, :, 0], sin=table[0, :, 0], qSeqLen=[3])
+    cos = table[0, :, 0].numpy()
+    factor = cos + np.concatenate((cos[:, 2:], -cos[:, :2]), 1)
+    assert np.allclose(q_grad, x[0, :, 0] * factor, atol=1e-5)  # the operator's default formula
+
+
+def test_dynamic_batch():
+    spec = tf.TensorSpec((None, 3, 2, 4), tf.float32)
+    table = rand(1, 3, 1, 4)
+    traces = []
+    @tf.function(input_signature=[spec, spec])
+    def step(x, dy):
+        traces.append(1)
+        dx, dr1, _ = at.ops.rotary_mul_grad(x=x, r1=table, r2=table, dy=dy)
+        assert dx.shape.as_list() == [None, 3, 2, 4] and dr1.shape.as_list() == [1, 3, 1, 4]
+        return dx, dr1
+    for batch in (1, 2, 7, 0):
+        x, dy = rand(batch, 3, 2, 4), rand(batch, 3, 2, 4)
+        got = step(x, dy)
+        want = at.ops.rotary_mul_grad(x=x, r1=table, r2=table, dy=dy)
+        assert all(np.array_equal(a, b) for a, b in zip(got, want))
+    assert len(traces) == 1
+    unknown = tf.function(lambda t: at.ops.exp_segsum_grad(grad_output=t, grad_self=t),
+                          input_signature=[tf.TensorSpec(None, tf.float32)])
+    assert unknown(rand(2, 3, 3)).shape == (2, 3)
+    assert unknown.get_concrete_function().outputs[0].shape.rank is None
+
+
+def refused(function, kinds, text):
+    try:
+        function()
+    except kinds as error:
+        assert text in str(error), f"wanted '{text}' in: {error}"
+        return
+    raise AssertionError(f"not refused: {text}")
+
+
+def test_refusals():
+    x, good, bad = rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 2, 1, 4)
+    refused(lambda: at.ops.rotary_mul_grad(x=x, r1=good, r2=bad, dy=x), tf.errors.InvalidArgumentError,
+            "[1,3,1,4] and [1,2,1,4]")
+    graph = tf.function(lambda: at.ops.rotary_mul_grad(x=x, r1=good, r2=bad, dy=x))
+    refused(graph, (ValueError, tf.errors.InvalidArgumentError), "[1,3,1,4] and [1,2,1,4]")  # while building the graph
+    refused(lambda: at.ops.exp_segsum_grad(grad_output=rand(4, 5), grad_self=rand(4, 5)),
+            tf.errors.InvalidArgumentError, "ExpSegsumGrad")
+    refused(lambda: at.ops.rope_grad(q=rand(4, 4), k=rand(4, 4), cos=rand(4, 4), sin=rand(4, 4), qSeqLen=[3]),
+            tf.errors.InvalidArgumentError, "RopeGrad")
+    refused(lambda: at.ops.rotary_position_embedding_grad(dy=x, cos=good, sin=good, x=[x, x]),
+            tf.errors.InvalidArgumentError, "one tensor or none")
+    refused(lambda: at.rotary_mul(x, bad, bad), tf.errors.InvalidArgumentError, "do not fit")
+    refused(lambda: at.ops.rotary_position_embedding_grad(dy=x, cos=good, sin=good, x=[], mode=9),
+            tf.errors.InvalidArgumentError, "mode")
+
+
+def main():
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
+    failed = 0
+    for name, function in tests:
+        try:
+            function()
+        except Exception as error:  # every test is run, whatever the others do
+            failed += 1
+            print(f"FAIL {name} (seed {SEED}): {type(error).__name__}: {error}")
+    print(f"tensorflow {tf.__version__}, seed {SEED}: {len(tests) - failed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.ops.ascgrad.* and the differentiable functions, on the CPU, against PyTorch's own autograd."""
+import os
+import sys
+import types
+import warnings
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "framework", "torch"))
+import ascgrad_torch as at  # noqa: E402
+from ascgrad_torch import forward, library  # noqa: E402
+
+SEED = 20261
+DTYPES = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # allowed error, relative to the scale
+
+
+def rand(*shape, dtype=torch.float32, grad=True):
+    return torch.randn(*shape).to(dtype).requires_grad_(grad)
+
+
+def wide(tensors):
+    return [t.detach().double().requires_grad_(t.requires_grad) if isinstance(t, torch.Tensor) else t
+            for t in tensors]
+
+
+def close(got, want, dtype, what):
+    scale = max(1.0, float(want.abs().max()) if want.numel() else 0.0)
+    error = float((got.double() - want).abs().max()) / scale if want.numel() else 0.0
+    assert got.dtype == dtype and error <= DTYPES[dtype], f"{what} {dtype}: error {error:.3g}"
+
+
+def against_autograd(ours, plain, args, what):
+    """Forward and every gradient of ours, against the plain forward in float64 differentiated by PyTorch."""
+    dtype = args[0].dtype
+    exact = wide(args)
+    got, want = ours(*args), plain(*exact)
+    got, want = [[y] if isinstance(y, torch.Tensor) else list(y) for y in (got, want)]
+    grads = [torch.randn(y.shape).to(dtype) for y in got]
+    torch.autograd.backward(got, grads)
+    torch.autograd.backward(want, [g.double() for g in grads])
+    for i, (a, b) in enumerate(zip(got, want)):
+        close(a.detach(), b.detach(), dtype, f"{what} output {i}")
+    for i, (a, b) in enumerate(zip(args, exact)):
+        if isinstance(a, torch.Tensor) and a.requires_grad:
+            close(a.grad, b.grad, dtype, f"{what} gradient {i}")
+
+
+def test_schemas_follow_the_ir():
+    for op, ir in library.native().ops.items():
+        name, _ = library.SCHEMAS[op]
+        schema = getattr(torch.ops.ascgrad, name).default._schema
+        kinds = {"int": "int", "bool": "bool", "List[int]": "listInt"}
+        tensors = [(a.name, "Optional" in str(a.type)) for a in schema.arguments if "Tensor" in str(a.type)]
+        attrs = [(a.name, kinds[str(a.type)]) for a in schema.arguments if "Tensor" not in str(a.type)]
+        assert tensors == [(n, optional) for n, optional, _ in ir["in"]], op
+        assert attrs == ir["attr"] and [r.name for r in schema.returns] == ir["out"], op
+    assert set(library.native().ops) == set(library.SCHEMAS)
+
+
+def test_rotary_mul():
+    for dtype in DTYPES:
+        for table in ((1, 5, 1, 6), (2, 1, 3, 6), (2, 5, 3, 6), (1, 1, 1, 6)):
+            args = [rand(2, 5, 3, 6, dtype=dtype), rand(*table, dtype=dtype), rand(*table, dtype=dtype)]
+            against_autograd(at.rotary_mul, forward.rotary, args, f"rotary_mul {table}")
+
+
+def test_rotary_position_embedding():
+    for dtype in DTYPES:
+        for mode, number in forward.MODES.items():
+            args = [rand(4, 3, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype)]
+            against_autograd(lambda x, c, s, m=mode: at.rotary_position_embedding(x, c, s, m),
+                             lambda x, c, s, m=number: forward.rotary(x, c, s, m), args, mode)
+
+
+def test_rope():
+    for dtype in DTYPES:
+        args = [rand(9, 16, dtype=dtype), rand(9, 8, dtype=dtype), rand(6, 4, dtype=dtype, grad=False),
+                rand(6, 4, dtype=dtype, grad=False), [4, 0, 5]]
+        against_autograd(at.rope, lambda q, k, c, s, n: (forward.rope(q, c, s, n), forward.rope(k, c, s, n)),
+                         args, "rope")
+
+
+def test_rope_default_formula():
+    """exact_grad=False is q * (cos + [sin2, -sin1]): no mixing of the halves."""
+    q, k = rand(5, 8), rand(5, 4)
+    cos, sin = rand(5, 4, grad=False), rand(5, 4, grad=False)
+    q_grad, k_grad = torch.ops.ascgrad.rope_grad(q, k, cos, sin, [5])
+    factor = cos + torch.cat((sin[:, 2:], -sin[:, :2]), 1)
+    assert torch.allclose(q_grad, (q * factor.repeat(1, 2)).detach(), atol=1e-6)
+    assert torch.allclose(k_grad, (k * factor).detach(), atol=1e-6)
+
+
+def plain_norm_rope_concat(query, key, value, eq, ek, ev, *rest):
+    affine, (sin, cos, norm, added, rope, order) = rest[:8], rest[8:]
+    parts = [forward.normalised(x, kind, affine[2 * i], affine[2 * i + 1], 1e-5)[0] if x is not None else None
+             for i, (x, kind) in enumerate(((query, norm), (key, norm), (eq, added), (ek, added)))]
+    return (forward.with_rope(forward.joined(parts[0], parts[2], order), sin, cos, rope),
+            forward.with_rope(forward.joined(parts[1], parts[3], order), sin, cos, rope),
+            forward.joined(value, ev, order))
+
+
+def test_norm_rope_concat():
+    for dtype in DTYPES:
+        for norm, added, rope, order, encoder in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False),
+                                                  (0, 1, 0, 1, True), (0, 0, 1, 0, False)):
+            d = 8
+            main = [rand(2, s, 3, d, dtype=dtype) for s in (5, 4, 4)]
+            extra = [rand(2, s, 3, d, dtype=dtype) if encoder else None for s in (3, 2, 2)]
+            affine = []
+            for kind in (norm, norm, added, added):
+                affine += [rand(d, dtype=dtype) if kind == 2 and (encoder or kind is norm) else None
+                           for _ in range(2)]
+            if not encoder:
+                affine[4:] = [None] * 4
+            tables = [rand(4, d, dtype=dtype, grad=False) if rope else None for _ in range(2)]
+            args = main + extra + affine + tables + [norm, added, rope, order]
+            against_autograd(at.norm_rope_concat, plain_norm_rope_concat, args,
+                             f"norm_rope_concat {norm}{added}{rope}{order} encoder={encoder}")
+
+
+def test_exp_segsum():
+    for dtype in DTYPES:
+        against_autograd(at.exp_segsum, forward.exp_segsum, [rand(2, 3, 7, dtype=dtype)], "exp_segsum")
+    y = at.exp_segsum(torch.zeros(4, requires_grad=True))
+    assert torch.equal(y, torch.ones(4, 4).tril())
+
+
+def test_gradcheck():
+    def check(function, *args):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it would like float64; the operators have none
+            assert torch.autograd.gradcheck(function, args, eps=1e-2, atol=5e-3, rtol=1e-2)
+    check(at.rotary_mul, rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 3, 1, 4))
+    for mode in forward.MODES:
+        check(lambda x, c, s, m=mode: at.rotary_position_embedding(x, c, s, m),
+              rand(3, 2, 4), rand(3, 1, 4), rand(3, 1, 4))
+    cos, sin = rand(3, 4, grad=False), rand(3, 4, grad=False)
+    check(lambda q, k: at.rope(q, k, cos, sin, [3, 2]), rand(5, 8), rand(5, 4))
+    check(at.exp_segsum, rand(2, 4) * 0.5)
+    check(lambda q, k, v, w, b: at.norm_rope_concat(
+        q, k, v, norm_query_weight=w, norm_query_bias=b, norm_key_weight=w, norm_key_bias=b, rope_sin=sin,
+        rope_cos=cos, norm_type=2, rope_type=2), *(rand(1, 3, 2, 4) for _ in range(3)), rand(4), rand(4))
+
+
+def test_only_what_is_needed():
+    x, cos, sin = rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 3, 1, 4, grad=False)
+    at.rotary_mul(x, cos, sin).sum().backward()  # dy has stride 0; only one table wants a gradient
+    want = (x.detach()).sum((0, 2), keepdim=True)
+    assert torch.allclose(cos.grad, want, atol=1e-5) and sin.grad is None
+    y = at.rotary_mul(x, cos.detach(), sin)
+    assert len(y.grad_fn.saved_tensors) == 2, "x must not be kept when no table wants a gradient"
+    dx, dr1, dr2 = torch.ops.ascgrad.rotary_mul_grad(x, cos, sin, x, False)
+    assert not dr1.any() and not dr2.any() and dx.any()
+    dx, dcos, dsin = torch.ops.ascgrad.rotary_position_embedding_grad(x, cos, sin)
+    assert not dcos.any() and not dsin.any() and dx.any()
+
+
+def test_strides():
+    dy, table = rand(2, 3, 4, 6, grad=False), rand(1, 1, 4, 6, grad=False)
+    want = torch.ops.ascgrad.rotary_mul_grad(dy, table, table, dy)
+    turned = [t.transpose(1, 2).contiguous().transpose(1, 2) for t in (dy, table)]
+    for dtype in DTYPES:
+        got = torch.ops.ascgrad.rotary_mul_grad(*(t.to(dtype) for t in (turned[0], turned[1], turned[1], turned[0])))
+        for a, b in zip(got, want):
+            close(a, b.double(), dtype, "strided")
+
+
+def test_meta_agrees_with_cpu():
+    f, b = torch.float32, torch.bfloat16
+    x, t = torch.ones(2, 3, 2, 4, dtype=b), torch.ones(1, 3, 1, 4, dtype=b)
+    qkv, enc, stat = torch.ones(2, 5, 3, 4), torch.ones(2, 2, 3, 4), torch.ones(2, 5, 3, 1)
+    out = torch.ones(2, 3, 7, 4)
+    calls = {
+        "rotary_mul_grad": (x, t, t, x), "rotary_position_embedding_grad": (x, t, t),
+        "rope_grad": (torch.ones(5, 8), torch.ones(5, 4), torch.ones(3, 4), torch.ones(3, 4), [2, 3]),
+        "norm_rope_concat_grad": (out, out, out, qkv, qkv, enc, enc, torch.ones(4), stat, stat, torch.ones(4),
+                                  stat, stat, *[None] * 8, 2, 0, 0, 0),
+        "exp_segsum_grad": (torch.ones(2, 5, 5, dtype=f), torch.ones(2, 5, 5, dtype=f)),
+    }
+    for name, args in calls.items():
+        op = getattr(torch.ops.ascgrad, name)
+        real = op(*args)
+        meta = op(*[a.to("meta") if isinstance(a, torch.Tensor) else a for a in args])
+        for a, m in zip(*([r] if isinstance(r, torch.Tensor) else r for r in (real, meta))):
+            assert a.shape == m.shape and a.dtype == m.dtype and m.device.type == "meta", (name, a.shape, m.shape)
+
+
+def test_dynamic_batch():
+    """A graph traced with one batch runs with others: the operator is one node, no size is burnt in."""
+    def step(x, cos, sin, dy):
+        return torch.ops.ascgrad.rotary_mul_grad(x, cos, sin, dy)
+    def args(batch):
+        return [rand(*s, grad=False) for s in ((batch, 3, 2, 4), (1, 3, 1, 4), (1, 3, 1, 4), (batch, 3, 2, 4))]
+    graph = make_fx(step)(*args(2))
+    assert [str(n.target) for n in graph.graph.nodes if n.op == "call_function"][0].startswith(
+        "ascgrad.rotary_mul_grad")
+    for batch in (1, 2, 7, 0):
+        given = args(batch)
+        for a, b in zip(graph(*given), step(*given)):
+            assert torch.equal(a, b)
+
+
+def refused(function, *args, text):
+    try:
+        function(*args)
+    except RuntimeError as error:
+        assert text in str(error), f"wanted '{text}' in: {error}"
+        return
+    raise AssertionError(f"not refused: {text}")
+
+
+def test_refusals():
+    x, good, bad = rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 2, 1, 4)
+    refused(torch.ops.ascgrad.rotary_mul_grad, x, good, bad, x, text="[1,3,1,4] and [1,2,1,4]")
+    refused(at.rotary_mul, x, bad, bad, text="RotaryMulGrad")
+    refused(torch.ops.ascgrad.rotary_mul_grad, *(t.detach().to("meta") for t in (x, bad, bad, x)), text="RotaryMulGrad")
+    refused(at.rotary_position_embedding, x, good, good, 4, text="mode")
+    refused(torch.ops.ascgrad.exp_segsum_grad, rand(4, 5), rand(4, 5), text="ExpSegsumGrad")
+    refused(at.rope, rand(5, 8), rand(5, 8), good[0, :, 0], good[0, :, 0], [2, 2], text="RopeGrad")
+    refused(at.rope, rand(2, 8), rand(2, 8), rand(2, 4), rand(2, 4), [2], text="no gradient")
+    refused(torch.ops.ascgrad.exp_segsum_grad, torch.ones(2, 2, dtype=torch.int32), torch.ones(2, 2), text="int32")
+    refused(torch.ops.ascgrad.exp_segsum_grad, torch.ones(2, 2).half(), torch.ones(2, 2), text="ExpSegsumGrad")
+
+
+class FakeTorchair(types.SimpleNamespace):
+    """The registry and the two calls the converters use; custom_op records the node."""
+
+    def __init__(self):
+        super().__init__(table={})
+        attr = types.SimpleNamespace(**{kind: (lambda v, kind=kind: (kind, v)) for kind in ("Int", "Bool", "ListInt")})
+        self.ge = types.SimpleNamespace(custom_op=self.custom_op, attr=attr)
+
+    def custom_op(self, op_type, *, inputs, outputs, attrs):
+        return op_type, list(inputs.items()), outputs, list(attrs.items())
+
+    def register_fx_node_ge_converter(self, overload):
+        def keep(converter):
+            self.table[str(overload)] = converter
+            return converter
+        return keep
+
+
+def test_converters():
+    npu = torch.library.Library("npu", "DEF")  # what torch_npu defines
+    npu.define("npu_rotary_mul_backward(Tensor grad, Tensor self, Tensor r1, Tensor r2, str rotary_mode='half')"
+               " -> (Tensor, Tensor, Tensor)")
+    fake = FakeTorchair()
+    assert len(at.converters.register(fake)) == 6
+    ir = library.native().ops
+    for op, (name, _) in library.SCHEMAS.items():
+        count = len(ir[op]["in"])
+        tail = [[3, 4]] if op == "RopeGrad" else []
+        node = fake.table[f"ascgrad.{name}.default"](*[f"t{i}" for i in range(count)], *tail)
+        assert node[0] == op and node[2] == ir[op]["out"]
+        assert node[1] == [(a[0], f"t{i}") for i, a in enumerate(ir[op]["in"])]
+        assert [a for a, _ in node[3]] == [a for a, _ in ir[op]["attr"]]
+        kinds = {"int": "Int", "bool": "Bool", "listInt": "ListInt"}
+        assert [v[0] for _, v in node[3]] == [kinds[k] for _, k in ir[op]["attr"]]
+    node = fake.table["ascgrad.rotary_position_embedding_grad.default"]("dy", "c", "s", mode=2)
+    assert node[1][3] == ("x", None) and node[3] == [("mode", ("Int", 2))]
+    rotary = fake.table["npu.npu_rotary_mul_backward.default"]
+    assert rotary("g", "x", "c", "s") == (
+        "RotaryMulGrad", [("x", "x"), ("r1", "c"), ("r2", "s"), ("dy", "g")], ["dx", "dr1", "dr2"],
+        [("need_backward", ("Bool", True))])
+    assert rotary("g", "x", "c", "s", "interleave")[0] == "RotaryPositionEmbeddingGrad"
+    refused(rotary, "g", "x", "c", "s", "spiral", text="spiral")
+
+
+def main():
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
+    failed = 0
+    for name, function in tests:
+        torch.manual_seed(SEED)
+        try:
+            function()
+        except Exception as error:  # every test is run, whatever the others do
+            failed += 1
+            print(f"FAIL {name} (seed {SEED}): {type(error).__name__}: {error}")
+    print(f"torch {torch.__version__}, seed {SEED}: {len(tests) - failed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
