@@ -48,10 +48,10 @@ enum {
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
 
-/* One switch per operator, in the library's own bytes, so that it needs no file and no environment: the
- * installer's --no-override turns the last character into 0 for a type that the installed CANN has itself.
- * Such a type must vanish here too, or our tiling would be merged with CANN's kernel. Volatile, because the
- * compiler must not believe what it reads. */
+/* One switch per operator, in the library's own bytes, so that it needs no file and no environment:
+ * the installer's --no-override turns the last character into 0 for a type that the installed CANN
+ * has itself. Such a type must vanish here too, or our tiling would be merged with CANN's kernel.
+ * Volatile, because the compiler must not believe what it reads. */
 #define ASCGRAD_OP(Type, op) static const volatile char offer_##op[] = "ascgrad-offers:" #Type "=1";
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP

@@ -123,10 +123,14 @@ static int64_t ub_need(uint64_t key, int64_t es) {
     int64_t both = (2 * tile + PAD) * 4, in = es == 4 ? both : 2 * tile * es;
     int64_t need = 2 * in + (es == 4 ? 0 : both);
     switch (key) {
-    case EXP_SEGSUM_ZERO: return 4 * 1024;
-    case EXP_SEGSUM_SMALL: return need + 2 * EXP_SEGSUM_SMALL_OUT * es;
-    case EXP_SEGSUM_BLOCK: return need + 2 * BLOCK * es + TILES;
-    default: return need + 2 * OUT + TILES + SUMS + 2 * BLOCK * es;
+    case EXP_SEGSUM_ZERO:
+        return 4 * 1024;
+    case EXP_SEGSUM_SMALL:
+        return need + 2 * EXP_SEGSUM_SMALL_OUT * es;
+    case EXP_SEGSUM_BLOCK:
+        return need + 2 * BLOCK * es + TILES;
+    default:
+        return need + 2 * OUT + TILES + SUMS + 2 * BLOCK * es;
     }
 }
 

@@ -9,8 +9,7 @@ enum { CWD = -100, EXCHANGE = 2, USAGE = 1, FAILED = 2 };
 #if defined(__x86_64__)
 enum { SYS_EXIT = 60, SYS_RENAMEAT2 = 316 };
 
-static long call(long number, long a, long b, long c, long d, long e)
-{
+static long call(long number, long a, long b, long c, long d, long e) {
     long result;
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
@@ -26,8 +25,7 @@ __asm__(".globl _start\n_start: xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp
 #elif defined(__aarch64__)
 enum { SYS_EXIT = 93, SYS_RENAMEAT2 = 276 };
 
-static long call(long number, long a, long b, long c, long d, long e)
-{
+static long call(long number, long a, long b, long c, long d, long e) {
     register long x8 __asm__("x8") = number;
     register long x0 __asm__("x0") = a;
     register long x1 __asm__("x1") = b;
@@ -45,8 +43,7 @@ __asm__(".globl _start\n_start: mov x29, #0\n mov x0, sp\n bl begin\n");
 #endif
 
 /* The kernel puts argc, then the argument pointers, at the top of the stack. */
-__attribute__((noreturn, used)) void begin(const long *stack)
-{
+__attribute__((noreturn, used)) void begin(const long *stack) {
     long status = USAGE;
     if (stack[0] == 3)
         status = call(SYS_RENAMEAT2, CWD, stack[2], CWD, stack[3], EXCHANGE) == 0 ? 0 : FAILED;

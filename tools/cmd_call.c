@@ -26,7 +26,8 @@ static int add_input(struct request *r, int what, char *word) {
     *value++ = 0;
     int i = request_input(r, word);
     if (i < 0 || r->in[i].rank >= 0) {
-        complain(i < 0 ? "%s has no input '%s'" : "%s: input '%s' is given twice", r->op.type, word);
+        complain(i < 0 ? "%s has no input '%s'" : "%s: input '%s' is given twice", r->op.type,
+                 word);
         return EXIT_USAGE;
     }
     if (what != FOR_RUN) {
@@ -73,7 +74,8 @@ static int set_cores(struct request *r, const char *word) {
 }
 
 /* One option with its value; *used is how many words it took. */
-static int one_option(struct request *r, struct words *w, int what, int argc, char **argv, int *used) {
+static int one_option(struct request *r, struct words *w, int what, int argc, char **argv,
+                      int *used) {
     char why[ASCGRAD_WHY];
     *used = 1;
     if (strcmp(argv[0], "--fast") == 0 && what == FOR_RUN) return r->fast = true, EXIT_DONE;
@@ -81,11 +83,17 @@ static int one_option(struct request *r, struct words *w, int what, int argc, ch
         const char *name;
         int allowed;
     } valued[] = {
-        {"--in", 15},   {"--attr", 15}, {"--out", FOR_RUN},    {"--soc", 14},
-        {"--cores", 14}, {"--report", FOR_RUN}, {"--trace", FOR_RUN | FOR_PERF},
+        {"--in", 15},
+        {"--attr", 15},
+        {"--out", FOR_RUN},
+        {"--soc", 14},
+        {"--cores", 14},
+        {"--report", FOR_RUN},
+        {"--trace", FOR_RUN | FOR_PERF},
     };
     int k = 0;
-    while (k < 7 && (strcmp(argv[0], valued[k].name) != 0 || !(valued[k].allowed & what))) k++;
+    while (k < 7 && (strcmp(argv[0], valued[k].name) != 0 || !(valued[k].allowed & what)))
+        k++;
     if (k == 7) {
         complain("there is no option '%s' here; see ascgrad --help", argv[0]);
         return EXIT_USAGE;
@@ -96,16 +104,25 @@ static int one_option(struct request *r, struct words *w, int what, int argc, ch
     }
     *used = 2;
     switch (k) {
-    case 0: return add_input(r, what, argv[1]);
+    case 0:
+        return add_input(r, what, argv[1]);
     case 1:
         if (request_attr(r, argv[1], why)) return EXIT_DONE;
         complain("%s", why);
         return EXIT_USAGE;
-    case 2: return add_output(r, w, argv[1]);
-    case 3: r->soc = argv[1]; return EXIT_DONE;
-    case 4: return set_cores(r, argv[1]);
-    case 5: w->report = argv[1]; return EXIT_DONE;
-    default: r->trace = argv[1]; return EXIT_DONE;
+    case 2:
+        return add_output(r, w, argv[1]);
+    case 3:
+        r->soc = argv[1];
+        return EXIT_DONE;
+    case 4:
+        return set_cores(r, argv[1]);
+    case 5:
+        w->report = argv[1];
+        return EXIT_DONE;
+    default:
+        r->trace = argv[1];
+        return EXIT_DONE;
     }
 }
 
@@ -200,10 +217,11 @@ int cmd_tile(int argc, char **argv) {
         status = report_code(ascgrad_tile(&call, plan, why), why);
     }
     if (status == EXIT_DONE) {
-        printf("{\n  \"op\": \"%s\",\n  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n"
-               "  \"sync_all\": %s,\n  \"tiling_bytes\": %zu,\n",
-               r.op.type, (unsigned long long)plan->key, plan->block_dim,
-               (unsigned long long)plan->workspace, plan->sync_all ? "true" : "false", plan->size);
+        printf(
+            "{\n  \"op\": \"%s\",\n  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n"
+            "  \"sync_all\": %s,\n  \"tiling_bytes\": %zu,\n",
+            r.op.type, (unsigned long long)plan->key, plan->block_dim,
+            (unsigned long long)plan->workspace, plan->sync_all ? "true" : "false", plan->size);
         print_fields(r.op.type, plan);
         printf("}\n");
     }

@@ -20,8 +20,8 @@ static void json_attrs(const struct ascgrad_op_info *op) {
     printf("    \"attrs\": [");
     for (uint32_t i = 0; i < op->attrs; i++) {
         const struct ascgrad_attr_info *a = &op->attr[i];
-        printf("%s\n      {\"name\": \"%s\", \"type\": \"%s\", \"required\": %s", i ? "," : "", a->name,
-               a->type, a->required ? "true" : "false");
+        printf("%s\n      {\"name\": \"%s\", \"type\": \"%s\", \"required\": %s", i ? "," : "",
+               a->name, a->type, a->required ? "true" : "false");
         if (!a->required && strcmp(a->type, "bool") == 0)
             printf(", \"default\": %s", a->initial ? "true" : "false");
         else if (!a->required)
@@ -59,7 +59,8 @@ static void print_text(void) {
             if (a->required)
                 printf("  attr %-28s %-16s required\n", a->name, a->type);
             else if (strcmp(a->type, "bool") == 0)
-                printf("  attr %-28s %-16s = %s\n", a->name, a->type, a->initial ? "true" : "false");
+                printf("  attr %-28s %-16s = %s\n", a->name, a->type,
+                       a->initial ? "true" : "false");
             else
                 printf("  attr %-28s %-16s = %lld\n", a->name, a->type, (long long)a->initial);
         }
@@ -79,7 +80,8 @@ int cmd_ops(int argc, char **argv) {
     return EXIT_USAGE;
 }
 
-/* The chips whose names begin like this (ascend910b1 .. ascend910b4 are ascend910b): all of them, or no. */
+/* The chips whose names begin like this (ascend910b1 .. ascend910b4 are ascend910b): all of them,
+ * or no. */
 static bool family_supported(const char *type, const char *family) {
     const char *name;
     int chips = 0;
@@ -103,7 +105,8 @@ int cmd_support(int argc, char **argv) {
     struct ascgrad_op_info op;
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
         printf("| %s | %s |", op.type, op.in[0].types);
-        for (int f = 0; f < 3; f++) printf(" %s |", family_supported(op.type, families[f]) ? "yes" : "no");
+        for (int f = 0; f < 3; f++)
+            printf(" %s |", family_supported(op.type, families[f]) ? "yes" : "no");
         printf(" yes |\n");
     }
     return EXIT_DONE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The `ascgrad` command: see the operators, ask them, run them on the twin, check them, check an installation.
+ * The `ascgrad` command: see the operators, ask them, run them on the twin, check them, check an
+ * installation.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,13 +22,17 @@ static const char help[] =
     "  check [OP] [--list]               every operator on the twin against the reference\n"
     "  check --rows FILE                 the same for your own rows: OP NAME=SPEC ... NAME=VALUE\n"
     "  support                           the support matrix\n"
-    "  doctor [--opp DIR] [--json]       is the package installed, first, loadable, for this chip?\n"
+    "  doctor [--opp DIR] [--json]       is the package installed, first, loadable, for this "
+    "chip?\n"
     "  version\n"
     "\n"
-    "SPEC is dtype[shape]: fp32[2,4,128], bf16[], fp16[2,-1,5,128] (infer only), fp32[-2] (unknown rank).\n"
+    "SPEC is dtype[shape]: fp32[2,4,128], bf16[], fp16[2,-1,5,128] (infer only), fp32[-2] (unknown "
+    "rank).\n"
     "FILE is NumPy .npy in C order: <f4, <f2, or <u2 with the suffix :bf16 (x=x.npy:bf16).\n"
-    "More for infer, tile, run, perf: --attr NAME=VALUE (mode=1, need_backward=false, qSeqLen=5,7,9),\n"
-    "--soc NAME (default ascend910b1), --cores N. run: --fast, --report FILE. perf, run: --trace FILE.\n"
+    "More for infer, tile, run, perf: --attr NAME=VALUE (mode=1, need_backward=false, "
+    "qSeqLen=5,7,9),\n"
+    "--soc NAME (default ascend910b1), --cores N. run: --fast, --report FILE. perf, run: --trace "
+    "FILE.\n"
     "An optional input is left out.\n"
     "\n"
     "Exit status: 0 done, 1 wrong usage, 2 the operator refuses, 3 the twin found a violation,\n"
@@ -46,9 +51,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"ops", cmd_ops},   {"infer", cmd_infer}, {"tile", cmd_tile},
-    {"run", cmd_run},   {"perf", cmd_perf},   {"check", cmd_check},
-    {"support", cmd_support}, {"doctor", ascgrad_doctor},
+    {"ops", cmd_ops},   {"infer", cmd_infer}, {"tile", cmd_tile},       {"run", cmd_run},
+    {"perf", cmd_perf}, {"check", cmd_check}, {"support", cmd_support}, {"doctor", ascgrad_doctor},
 };
 
 int main(int argc, char **argv) {

@@ -17,10 +17,12 @@ static const char *header_value(const char *header, const char *key) {
     const char *at = strstr(header, quoted);
     if (!at) return NULL;
     at += strlen(quoted);
-    while (*at == ' ') at++;
+    while (*at == ' ')
+        at++;
     if (*at != ':') return NULL;
     at++;
-    while (*at == ' ') at++;
+    while (*at == ' ')
+        at++;
     return at;
 }
 
@@ -29,7 +31,8 @@ static const char *parse_shape(const char *at, struct ascgrad_tensor *tensor) {
     at++;
     tensor->rank = 0;
     for (;;) {
-        while (*at == ' ' || *at == ',') at++;
+        while (*at == ' ' || *at == ',')
+            at++;
         if (*at == ')') return NULL;
         if (*at < '0' || *at > '9') return "the shape in the header is not a list of numbers";
         if (tensor->rank == 25) return "the array has more than 25 axes";
@@ -75,7 +78,8 @@ const char *npy_parse(const unsigned char *file, size_t size, bool bf16,
     const char *order = header_value(header, "fortran_order");
     const char *wrong = parse_type(header_value(header, "descr"), bf16, tensor);
     if (!wrong) wrong = parse_shape(header_value(header, "shape"), tensor);
-    if (!wrong && (!order || strncmp(order, "False", 5) != 0)) wrong = "the array is not in C order";
+    if (!wrong && (!order || strncmp(order, "False", 5) != 0))
+        wrong = "the array is not in C order";
     free(header);
     if (wrong) return wrong;
     int64_t bytes = text_tensor_bytes(tensor);

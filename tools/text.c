@@ -69,16 +69,20 @@ bool request_begin(struct request *r, const char *op) {
     memset(r, 0, sizeof *r);
     for (uint32_t i = 0; ascgrad_describe(i, &r->op); i++) {
         if (strcmp(r->op.type, op) != 0 && strcmp(r->op.kernel, op) != 0) continue;
-        for (int k = 0; k < 21; k++) r->in[k].rank = -1;
+        for (int k = 0; k < 21; k++)
+            r->in[k].rank = -1;
         return true;
     }
     return false;
 }
 
 void request_free(struct request *r) {
-    for (int i = 0; i < 21; i++) free(r->in[i].data);
-    for (int i = 0; i < 14; i++) free(r->out[i].data);
-    for (int i = 0; i < 4; i++) free(r->list[i]);
+    for (int i = 0; i < 21; i++)
+        free(r->in[i].data);
+    for (int i = 0; i < 14; i++)
+        free(r->out[i].data);
+    for (int i = 0; i < 4; i++)
+        free(r->list[i]);
     memset(r, 0, sizeof *r);
 }
 
@@ -115,7 +119,8 @@ int request_output(const struct request *r, const char *name) {
 /* "5,7,9" or "" -> list; false if a piece is not a number. */
 static bool parse_list(const char *text, int64_t **list, size_t *count) {
     size_t n = 1;
-    for (const char *c = text; *c; c++) n += *c == ',';
+    for (const char *c = text; *c; c++)
+        n += *c == ',';
     int64_t *values = malloc(n * sizeof *values);
     if (!values) return false;
     *count = 0;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The words of the command line: dtypes, shapes, attribute values. One parser for the command and for the check rows.
+ * The words of the command line: dtypes, shapes, attribute values. One parser for the command and
+ * for the check rows.
  */
 #ifndef ASCGRAD_TOOLS_TEXT_H
 #define ASCGRAD_TOOLS_TEXT_H
 
 #include "../twin/ascgrad.h"
 
-/* One operator call being put together. All storage is owned by the request; release with request_free. */
+/* One operator call being put together. All storage is owned by the request; release with
+ * request_free. */
 struct request {
     struct ascgrad_op_info op;
     struct ascgrad_tensor in[21], out[14];
@@ -19,7 +21,7 @@ struct request {
     const char *trace;
 };
 
-const char *text_dtype(int32_t dtype); /* "fp32", ... */
+const char *text_dtype(int32_t dtype);                          /* "fp32", ... */
 int64_t text_tensor_bytes(const struct ascgrad_tensor *tensor); /* -1 on overflow */
 int64_t text_tensor_elements(const struct ascgrad_tensor *tensor);
 

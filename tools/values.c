@@ -6,7 +6,8 @@
 
 #include "text.h"
 
-/* bits of precision (with the hidden one), smallest exponent of a subnormal's last bit, largest finite value */
+/* bits of precision (with the hidden one), smallest exponent of a subnormal's last bit, largest
+ * finite value */
 struct format {
     int precision, lowest;
     double largest;
@@ -68,7 +69,7 @@ void value_set(int32_t dtype, void *data, int64_t index, double value) {
     } else {
         int e;
         double m = frexp(fabs(r), &e); /* m in [0.5, 1) */
-        half = r == 0  ? sign
+        half = r == 0    ? sign
                : e < -13 ? sign | (uint16_t)ldexp(m, e + 24)
                          : sign | (uint16_t)(((e + 14) << 10) + ((int)ldexp(m, 11) - 1024));
     }
@@ -101,7 +102,8 @@ static double draw(enum fill fill, uint64_t *state) {
 
 void value_fill(struct ascgrad_tensor *tensor, enum fill fill, uint64_t seed) {
     int64_t n = text_tensor_elements(tensor);
-    for (int64_t i = 0; i < n; i++) value_set(tensor->dtype, tensor->data, i, draw(fill, &seed));
+    for (int64_t i = 0; i < n; i++)
+        value_set(tensor->dtype, tensor->data, i, draw(fill, &seed));
 }
 
 double value_error(int32_t dtype, double got, double want, double magnitude) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers for the checks: exact conversions between double and the three dtypes, seeded test data, and the error
- * bound every output must keep. Kept apart from the twin, so that one does not vouch for the other.
+ * Numbers for the checks: exact conversions between double and the three dtypes, seeded test data,
+ * and the error bound every output must keep. Kept apart from the twin, so that one does not vouch
+ * for the other.
  */
 #ifndef ASCGRAD_TOOLS_VALUES_H
 #define ASCGRAD_TOOLS_VALUES_H
@@ -16,8 +17,9 @@ enum fill { FILL_NORMAL, FILL_SMALL, FILL_ONES, FILL_ZEROS, FILL_INF, FILL_NAN }
 /* NORMAL: mean 0, deviation 1. SMALL: in (-1, 1). INF, NAN: normal with such values strewn in. */
 void value_fill(struct ascgrad_tensor *tensor, enum fill fill, uint64_t seed);
 
-/* |got - want| / (half an ulp of dtype at want + 2^-20 * magnitude): at most 1 is right. NaN must meet NaN and an
- * infinity its own sign; want beyond the type's range must give the infinity. 1e30 where they do not. */
+/* |got - want| / (half an ulp of dtype at want + 2^-20 * magnitude): at most 1 is right. NaN must
+ * meet NaN and an infinity its own sign; want beyond the type's range must give the infinity. 1e30
+ * where they do not. */
 double value_error(int32_t dtype, double got, double want, double magnitude);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * libascgrad: run the operators on the CPU, on the twin of the AI Core, with no chip and no toolkit.
+ * libascgrad: run the operators on the CPU, on the twin of the AI Core, with no chip and no
+ * toolkit.
  *
  *     struct ascgrad_tensor in[2]  = {{...grad_output...}, {...grad_self...}};   // by IR index
  *     struct ascgrad_tensor out[1] = {{...grad_input...}};
- *     struct ascgrad_call call = {.op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out, .outputs = 1};
- *     char why[ASCGRAD_WHY];
- *     if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK) fprintf(stderr, "%s\n", why);
+ *     struct ascgrad_call call = {.op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out,
+ * .outputs = 1}; char why[ASCGRAD_WHY]; if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK)
+ * fprintf(stderr, "%s\n", why);
  *
- * Every function is thread-safe; nothing is kept between calls. An error is a code and one sentence.
+ * Every function is thread-safe; nothing is kept between calls. An error is a code and one
+ * sentence.
  */
 #ifndef ASCGRAD_H
 #define ASCGRAD_H
@@ -27,7 +29,7 @@ extern "C" {
 /* The values are the exit statuses of the ascgrad command. */
 enum ascgrad_code {
     ASCGRAD_OK = 0,
-    ASCGRAD_USAGE = 1,     /* unknown operator, tensor, attribute or chip; NULL where data is needed */
+    ASCGRAD_USAGE = 1, /* unknown operator, tensor, attribute or chip; NULL where data is needed */
     ASCGRAD_REFUSES = 2,   /* the operator refuses these shapes, dtypes or attributes */
     ASCGRAD_VIOLATION = 3, /* the twin stopped the kernel: a rule of the hardware was broken */
     ASCGRAD_NO_MEMORY = 4,
@@ -35,7 +37,8 @@ enum ascgrad_code {
 
 enum { ASCGRAD_TYPE_FP32 = 0, ASCGRAD_TYPE_FP16 = 1, ASCGRAD_TYPE_BF16 = 27 };
 
-/* An absent optional input has rank -1. A scalar has rank 0. data is dense, C order; NULL if there are no elements. */
+/* An absent optional input has rank -1. A scalar has rank 0. data is dense, C order; NULL if there
+ * are no elements. */
 struct ascgrad_tensor {
     int32_t dtype;
     int32_t rank;
@@ -55,14 +58,16 @@ struct ascgrad_call {
     const char *op; /* "ExpSegsumGrad" */
     const struct ascgrad_tensor *in;
     uint32_t inputs;
-    struct ascgrad_tensor *out; /* ascgrad_run: shape, dtype and data given; ascgrad_infer: filled */
+    struct ascgrad_tensor
+        *out; /* ascgrad_run: shape, dtype and data given; ascgrad_infer: filled */
     uint32_t outputs;
     const struct ascgrad_setting *attr; /* NULL: all defaults */
     uint32_t attrs;
     const char *soc; /* NULL: "ascend910b1" */
     uint32_t cores;  /* 0: as many as the chip has (checked) or as the CPU has threads (fast) */
     bool fast;       /* checks compiled out, blocks on threads */
-    uint64_t order;  /* checked: 0 runs the cores in order, anything else is the seed of a permutation */
+    uint64_t
+        order; /* checked: 0 runs the cores in order, anything else is the seed of a permutation */
     const char *trace; /* checked: file for a Chrome trace, or NULL */
 };
 
@@ -126,17 +131,21 @@ ASCGRAD_API bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info);
 /* The name of chip number index ("ascend910b1"), or NULL past the last one. */
 ASCGRAD_API const char *ascgrad_soc_name(uint32_t index);
 
-/* Fills dtype, rank and dim of call->out. Unknown dimensions (-1) and unknown rank (rank 1, dim -2) are allowed. */
+/* Fills dtype, rank and dim of call->out. Unknown dimensions (-1) and unknown rank (rank 1, dim -2)
+ * are allowed. */
 ASCGRAD_API int ascgrad_infer(struct ascgrad_call *call, char why[ASCGRAD_WHY]);
 
-/* Tiling only: nothing runs and no data is needed. The fields of plan->data are listed by ascgrad_plan_field,
- * which returns false past the last one. */
-ASCGRAD_API int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan, char why[ASCGRAD_WHY]);
+/* Tiling only: nothing runs and no data is needed. The fields of plan->data are listed by
+ * ascgrad_plan_field, which returns false past the last one. */
+ASCGRAD_API int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan,
+                             char why[ASCGRAD_WHY]);
 ASCGRAD_API bool ascgrad_plan_field(const char *op, const struct ascgrad_plan *plan, uint32_t index,
                                     struct ascgrad_field *field);
 
-/* Runs the operator. report may be NULL; it is filled by the checked twin only (fast: key, block_dim, workspace). */
-ASCGRAD_API int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report, char why[ASCGRAD_WHY]);
+/* Runs the operator. report may be NULL; it is filled by the checked twin only (fast: key,
+ * block_dim, workspace). */
+ASCGRAD_API int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
+                            char why[ASCGRAD_WHY]);
 
 #ifdef __cplusplus
 }

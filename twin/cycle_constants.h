@@ -10,12 +10,12 @@
 #define TWIN_CYCLE_CONSTANTS_H
 
 /* Vector pipe. */
-#define TWIN_V_DRAIN       19.0 /* [M] 1000 dependent Adds: 88 cycles = 19 + 6 + 64 */
-#define TWIN_V_ISSUE_FLOOR 3.0  /* [K] back to back */
-#define TWIN_MODE_CYCLES   1.0  /* [K] a mask or mode call; a count form makes four */
-#define TWIN_READ_READ     2.0  /* [M] 154 cycles: two sources in one bank group */
-#define TWIN_READ_WRITE    1.8  /* [M] 75 ns = 139 cycles: destination in a bank being read */
-#define TWIN_BANK_GROUPS   16   /* [D] group = address / 32 mod 16 */
+#define TWIN_V_DRAIN       19.0  /* [M] 1000 dependent Adds: 88 cycles = 19 + 6 + 64 */
+#define TWIN_V_ISSUE_FLOOR 3.0   /* [K] back to back */
+#define TWIN_MODE_CYCLES   1.0   /* [K] a mask or mode call; a count form makes four */
+#define TWIN_READ_READ     2.0   /* [M] 154 cycles: two sources in one bank group */
+#define TWIN_READ_WRITE    1.8   /* [M] 75 ns = 139 cycles: destination in a bank being read */
+#define TWIN_BANK_GROUPS   16    /* [D] group = address / 32 mod 16 */
 #define TWIN_BANK_THIRD    65536 /* [D] 48 banks of 4 KB: three per group, 64 KB apart */
 
 /* Data movement: issue, then bytes / rate; the first 128 bytes flow during the issue ([M] 20.6

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tiling structs as data: which operator registers which struct, and its fields (generated, see fields.awk).
+ * The tiling structs as data: which operator registers which struct, and its fields (generated, see
+ * fields.awk).
  */
 #ifndef TWIN_FIELDS_H
 #define TWIN_FIELDS_H
@@ -8,8 +9,10 @@
 #include "ascgrad.h"
 
 #define FIELD(struct_, type, name)                                                                 \
-    {#name, offsetof(struct_, name), sizeof(type), sizeof(((struct_ *)0)->name) / sizeof(type),    \
-     (type)0.5 != 0}
+    {                                                                                              \
+#name, offsetof(struct_, name), sizeof(type), sizeof(((struct_ *)0)->name) / sizeof(type), \
+            (type)0.5 != 0                                                                         \
+    }
 
 struct tiling_struct {
     const char *kernel; /* "rope_grad"; NULL ends the table */

@@ -2,7 +2,8 @@
 #include "roofline.h"
 
 static uint64_t elements(const struct ascgrad_arg *arg) {
-    return arg->present && arg->shape ? (uint64_t)ascgrad_elements(arg->shape, 0, arg->shape->rank) : 0;
+    return arg->present && arg->shape ? (uint64_t)ascgrad_elements(arg->shape, 0, arg->shape->rank)
+                                      : 0;
 }
 
 /* dy, x and cos/sin in; dx and dcos/dsin out. Without x: dy, cos, sin in and dx out. */
@@ -15,13 +16,15 @@ static uint64_t rotary(const struct ascgrad_node *node, uint32_t dy, uint32_t co
 static uint64_t rope(const struct ascgrad_node *node) {
     int64_t longest = 0;
     for (size_t i = 0; i < node->attr[0].count; i++)
-        if (ascgrad_list_at(&node->attr[0], i) > longest) longest = ascgrad_list_at(&node->attr[0], i);
+        if (ascgrad_list_at(&node->attr[0], i) > longest)
+            longest = ascgrad_list_at(&node->attr[0], i);
     uint64_t table = (uint64_t)longest * (uint64_t)node->in[2].shape->dim[1];
     return (2 * (elements(&node->in[0]) + elements(&node->in[1])) + 2 * table) *
            ascgrad_dtype_size(node->in[0].dtype);
 }
 
-/* Gradient in and out for every stream; x, mean and rstd too where there is a norm; sin and cos once. */
+/* Gradient in and out for every stream; x, mean and rstd too where there is a norm; sin and cos
+ * once. */
 static uint64_t norm_rope_concat(const struct ascgrad_node *node) {
     enum { VALUE = 2, QUERY = 3, ENCODER_QUERY = 5, SIN = 19 };
     uint64_t size = ascgrad_dtype_size(node->in[QUERY].dtype);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The least a call must move through HBM: every input element that takes part read once, every output written once.
+ * The least a call must move through HBM: every input element that takes part read once, every
+ * output written once.
  */
 #ifndef TWIN_ROOFLINE_H
 #define TWIN_ROOFLINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C API: a call becomes a node, the operator's own infer and tiling functions work on it exactly as they do under
- * GE, and the twin runs the kernel.
+ * The C API: a call becomes a node, the operator's own infer and tiling functions work on it
+ * exactly as they do under GE, and the twin runs the kernel.
  */
 #include "ascgrad.h"
 
@@ -82,7 +82,8 @@ static int set_inputs(struct resolved *r, const struct ascgrad_call *call, char 
         struct ascgrad_arg *arg = &r->node.in[i];
         if (i >= call->inputs || call->in[i].rank < 0) {
             if (!r->ir->in[i].optional)
-                return fail(why, ASCGRAD_USAGE, "%s needs input %s", r->ir->type, r->ir->in[i].name);
+                return fail(why, ASCGRAD_USAGE, "%s needs input %s", r->ir->type,
+                            r->ir->in[i].name);
             continue;
         }
         if (!set_shape(&call->in[i], &r->in[i]))
@@ -136,7 +137,8 @@ static int resolve(struct resolved *r, const struct ascgrad_call *call, char *wh
         if (strcmp(ascgrad_ir_table[i].type, call->op) == 0) r->ir = &ascgrad_ir_table[i];
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
         if (strcmp(operators[i].type, call->op) == 0) r->code = &operators[i];
-    if (!r->ir || !r->code) return fail(why, ASCGRAD_USAGE, "there is no operator '%s'%s", call->op, "");
+    if (!r->ir || !r->code)
+        return fail(why, ASCGRAD_USAGE, "there is no operator '%s'%s", call->op, "");
     if (call->outputs < r->ir->outputs)
         return fail(why, ASCGRAD_USAGE, "%s: too few outputs%s", r->ir->type, "");
     r->node.type = r->ir->type;
@@ -153,7 +155,8 @@ static int resolve(struct resolved *r, const struct ascgrad_call *call, char *wh
 static int infer(struct resolved *r, int32_t dtype[], char *why) {
     struct ascgrad_shape *out[ASCGRAD_MAX_OUTPUTS];
     struct ascgrad_error error;
-    for (uint32_t i = 0; i < r->ir->outputs; i++) out[i] = &r->out[i];
+    for (uint32_t i = 0; i < r->ir->outputs; i++)
+        out[i] = &r->out[i];
     if (r->code->infer_dtype(&r->node, dtype, &error) != ASCGRAD_DONE ||
         r->code->infer(&r->node, out, &error) != ASCGRAD_DONE)
         return fail(why, ASCGRAD_REFUSES, "%s%s", error.text, "");
@@ -201,7 +204,8 @@ static int tile(struct resolved *r, const struct ascgrad_call *call, struct ascg
     return ASCGRAD_OK;
 }
 
-int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan, char why[ASCGRAD_WHY]) {
+int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan,
+                 char why[ASCGRAD_WHY]) {
     struct resolved r;
     return tile(&r, call, plan, why);
 }
@@ -222,10 +226,12 @@ bool ascgrad_plan_field(const char *op, const struct ascgrad_plan *plan, uint32_
 }
 
 static uint64_t tensor_bytes(const struct ascgrad_arg *arg) {
-    return (uint64_t)ascgrad_elements(arg->shape, 0, arg->shape->rank) * ascgrad_dtype_size(arg->dtype);
+    return (uint64_t)ascgrad_elements(arg->shape, 0, arg->shape->rank) *
+           ascgrad_dtype_size(arg->dtype);
 }
 
-/* The kernel's parameters in order: inputs, then outputs; absent and empty tensors are null pointers. */
+/* The kernel's parameters in order: inputs, then outputs; absent and empty tensors are null
+ * pointers. */
 static int set_args(const struct resolved *r, const struct ascgrad_call *call, struct twin_arg *arg,
                     char *why) {
     uint32_t inputs = r->ir->inputs;
@@ -269,8 +275,8 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     report->warnings = t->warnings;
 }
 
-static int launch(struct resolved *r, const struct ascgrad_call *call, const struct ascgrad_plan *plan,
-                  struct twin_report *t, char *why) {
+static int launch(struct resolved *r, const struct ascgrad_call *call,
+                  const struct ascgrad_plan *plan, struct twin_report *t, char *why) {
     struct twin_arg arg[ASCGRAD_MAX_INPUTS + ASCGRAD_MAX_OUTPUTS];
     int code = set_args(r, call, arg, why);
     if (code != ASCGRAD_OK) return code;
@@ -304,7 +310,8 @@ static int launch(struct resolved *r, const struct ascgrad_call *call, const str
     return code;
 }
 
-int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report, char why[ASCGRAD_WHY]) {
+int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
+                char why[ASCGRAD_WHY]) {
     struct resolved r;
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
@@ -321,9 +328,11 @@ bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
     static const char *const kinds[] = {"int", "bool", "listInt"};
     if (index >= ascgrad_ir_count) return false;
     const struct ascgrad_ir *ir = &ascgrad_ir_table[index];
-    *info = (struct ascgrad_op_info){ir->type, ir->kernel, ir->inputs, ir->outputs, ir->attrs, {{0}}, {{0}}, {{0}}};
+    *info = (struct ascgrad_op_info){ir->type,  ir->kernel, ir->inputs, ir->outputs,
+                                     ir->attrs, {{0}},      {{0}},      {{0}}};
     for (uint32_t i = 0; i < ir->inputs; i++)
-        info->in[i] = (struct ascgrad_arg_info){ir->in[i].name, ir->in[i].optional, ir->in[i].types};
+        info->in[i] =
+            (struct ascgrad_arg_info){ir->in[i].name, ir->in[i].optional, ir->in[i].types};
     for (uint32_t i = 0; i < ir->outputs; i++)
         info->out[i] = (struct ascgrad_arg_info){ir->out[i].name, false, ir->out[i].types};
     for (uint32_t i = 0; i < ir->attrs; i++)

@@ -2,7 +2,8 @@
  *
  * Runs one operator on the CPU through libascgrad and prints its result and what the twin counted.
  *
- *     cc exp_segsum_grad.c $(pkg-config --cflags --libs ascgrad) -o exp_segsum_grad && ./exp_segsum_grad
+ *     cc exp_segsum_grad.c $(pkg-config --cflags --libs ascgrad) -o exp_segsum_grad &&
+ * ./exp_segsum_grad
  *
  * Prints: 0 3 4 3
  */
@@ -11,7 +12,8 @@
 
 int main(void) {
     float ones[16], result[4];
-    for (int i = 0; i < 16; i++) ones[i] = 1.0f;
+    for (int i = 0; i < 16; i++)
+        ones[i] = 1.0f;
 
     struct ascgrad_tensor in[2] = {
         {.dtype = ASCGRAD_TYPE_FP32, .rank = 2, .dim = {4, 4}, .data = ones}, /* grad_output */
@@ -30,7 +32,8 @@ int main(void) {
         fprintf(stderr, "%s: %s\n", ascgrad_code_name(code), why);
         return code;
     }
-    for (int i = 0; i < 4; i++) printf("%g%c", result[i], i < 3 ? ' ' : '\n');
+    for (int i = 0; i < 4; i++)
+        printf("%g%c", result[i], i < 3 ? ' ' : '\n');
     fprintf(stderr, "%u block(s), %llu bytes read, %llu written\n", report.block_dim,
             (unsigned long long)report.gm_read, (unsigned long long)report.gm_write);
     return 0;

@@ -10,9 +10,9 @@
 
 namespace ge {
 
-/* Backward of y = r1 * x + r2 * rotate_half(x).
- * x, dy, dx: [B,S,N,D] in any order of the leading axes, or [T,N,D]. r1 (cos), r2 (sin), dr1, dr2: the same rank,
- * each leading axis equal to x's or 1. D is even. With need_backward=false only dx is computed; dr1 and dr2 are 0. */
+/* Backward of y = r1 * x + r2 * rotate_half(x). x, dy, dx: [B,S,N,D] in any order of the leading
+ * axes, or [T,N,D]. r1 (cos), r2 (sin), dr1, dr2: the same rank, each leading axis equal to x's
+ * or 1. D is even. With need_backward=false only dx is computed; dr1 and dr2 are 0. */
 REG_OP(RotaryMulGrad)
     .INPUT(x, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
     .INPUT(r1, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
@@ -24,8 +24,9 @@ REG_OP(RotaryMulGrad)
     .ATTR(need_backward, Bool, true)
     .OP_END_FACTORY_REG(RotaryMulGrad)
 
-/* Backward of y = P(x) * cos + R(x) * sin. mode: 0 half, 1 interleave, 2 quarter, 3 interleave-half.
- * Shapes as above; D is even, a multiple of 4 for mode 2. Without x only dx is computed; dcos and dsin are 0. */
+/* Backward of y = P(x) * cos + R(x) * sin. mode: 0 half, 1 interleave, 2 quarter,
+ * 3 interleave-half. Shapes as above; D is even, a multiple of 4 for mode 2. Without x only dx is computed;
+ * dcos and dsin are 0. */
 REG_OP(RotaryPositionEmbeddingGrad)
     .INPUT(dy, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
     .INPUT(cos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
@@ -37,9 +38,10 @@ REG_OP(RotaryPositionEmbeddingGrad)
     .ATTR(mode, Int, 0)
     .OP_END_FACTORY_REG(RotaryPositionEmbeddingGrad)
 
-/* Backward of RoPE on packed sequences. q, q_grad: [tokens, heads * D]; k, k_grad: [tokens, kv heads * D];
- * cos, sin: [positions, D]. Positions restart at 0 in every sequence; tokens = sum of qSeqLen.
- * The default formula multiplies without mixing the halves; exact_grad=true is the true gradient (docs/rope_grad.md). */
+/* Backward of RoPE on packed sequences. q, q_grad: [tokens, heads * D]; k, k_grad: [tokens, kv
+ * heads * D]; cos, sin: [positions, D]. Positions restart at 0 in every sequence; tokens = sum
+ * of qSeqLen. The default formula multiplies without mixing the halves; exact_grad=true is the
+ * true gradient (docs/rope_grad.md). */
 REG_OP(RopeGrad)
     .INPUT(q, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
     .INPUT(k, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
@@ -51,9 +53,10 @@ REG_OP(RopeGrad)
     .ATTR(exact_grad, Bool, false)
     .OP_END_FACTORY_REG(RopeGrad)
 
-/* Backward of norm, concat along the sequence, transpose and rope for query, key and value with an optional encoder
- * part. norm types: 0 none, 1 layer norm, 2 layer norm with weight and bias. rope_type: 0 none, 1 interleave, 2 half.
- * concat_order: 0 main then encoder, 1 encoder then main. Note that sin comes before cos. */
+/* Backward of norm, concat along the sequence, transpose and rope for query, key and value with
+ * an optional encoder part. norm types: 0 none, 1 layer norm, 2 layer norm with weight and bias.
+ * rope_type: 0 none, 1 interleave, 2 half. concat_order: 0 main then encoder, 1 encoder then
+ * main. Note that sin comes before cos. */
 REG_OP(NormRopeConcatGrad)
     .INPUT(grad_query_output, TensorType({DT_FLOAT16, DT_BF16, DT_FLOAT}))
     .INPUT(grad_key_output, TensorType({DT_FLOAT16, DT_BF16, DT_FLOAT}))
@@ -96,8 +99,9 @@ REG_OP(NormRopeConcatGrad)
     .ATTR(concat_order, Int, 0)
     .OP_END_FACTORY_REG(NormRopeConcatGrad)
 
-/* Backward of y = exp(segsum(x)). grad_output and grad_self (the forward's output y): [..., T, T], rank >= 2;
- * grad_input: [..., T]. Only the strict lower triangle of the two matrices takes part. */
+/* Backward of y = exp(segsum(x)). grad_output and grad_self (the forward's output y): [..., T,
+ * T], rank >= 2; grad_input: [..., T]. Only the strict lower triangle of the two matrices takes
+ * part. */
 REG_OP(ExpSegsumGrad)
     .INPUT(grad_output, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
     .INPUT(grad_self, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))

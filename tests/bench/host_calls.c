@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Times the infer and tiling functions: GE calls them on every launch of a dynamic graph.
- * Prints one line per operator: type, nanoseconds per infer, nanoseconds per tiling, allocations seen.
+ * Prints one line per operator: type, nanoseconds per infer, nanoseconds per tiling, allocations
+ * seen.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -27,22 +28,41 @@ static const struct {
 #undef ASCGRAD_OP
 };
 
-/* A typical call: shapes of the inputs by IR index (rank 0: absent), int attributes, and a list for RopeGrad. */
+/* A typical call: shapes of the inputs by IR index (rank 0: absent), int attributes, and a list for
+ * RopeGrad. */
 static const struct call {
     const char *type;
     int64_t in[ASCGRAD_MAX_INPUTS][5]; /* rank, then dimensions */
     int64_t attr[ASCGRAD_MAX_ATTRS];
 } calls[] = {
-    {"RotaryMulGrad", {{4, 2, 4096, 32, 128}, {4, 1, 4096, 1, 128}, {4, 1, 4096, 1, 128}, {4, 2, 4096, 32, 128}}, {1}},
+    {"RotaryMulGrad",
+     {{4, 2, 4096, 32, 128}, {4, 1, 4096, 1, 128}, {4, 1, 4096, 1, 128}, {4, 2, 4096, 32, 128}},
+     {1}},
     {"RotaryPositionEmbeddingGrad",
-     {{4, 2, 4096, 32, 128}, {4, 1, 4096, 1, 128}, {4, 1, 4096, 1, 128}, {4, 2, 4096, 32, 128}}, {1}},
+     {{4, 2, 4096, 32, 128}, {4, 1, 4096, 1, 128}, {4, 1, 4096, 1, 128}, {4, 2, 4096, 32, 128}},
+     {1}},
     {"RopeGrad", {{2, 16384, 4096}, {2, 16384, 1024}, {2, 2048, 128}, {2, 2048, 128}}, {0}},
     {"NormRopeConcatGrad",
-     {{4, 1, 24, 4608, 128}, {4, 1, 24, 4608, 128}, {4, 1, 24, 4608, 128}, {4, 1, 4096, 24, 128},
-      {4, 1, 4096, 24, 128}, {4, 1, 512, 24, 128},  {4, 1, 512, 24, 128},  {1, 128},
-      {4, 1, 4096, 24, 1},   {4, 1, 4096, 24, 1},   {1, 128},              {4, 1, 4096, 24, 1},
-      {4, 1, 4096, 24, 1},   {1, 128},              {4, 1, 512, 24, 1},    {4, 1, 512, 24, 1},
-      {1, 128},              {4, 1, 512, 24, 1},    {4, 1, 512, 24, 1},    {2, 4608, 128},
+     {{4, 1, 24, 4608, 128},
+      {4, 1, 24, 4608, 128},
+      {4, 1, 24, 4608, 128},
+      {4, 1, 4096, 24, 128},
+      {4, 1, 4096, 24, 128},
+      {4, 1, 512, 24, 128},
+      {4, 1, 512, 24, 128},
+      {1, 128},
+      {4, 1, 4096, 24, 1},
+      {4, 1, 4096, 24, 1},
+      {1, 128},
+      {4, 1, 4096, 24, 1},
+      {4, 1, 4096, 24, 1},
+      {1, 128},
+      {4, 1, 512, 24, 1},
+      {4, 1, 512, 24, 1},
+      {1, 128},
+      {4, 1, 512, 24, 1},
+      {4, 1, 512, 24, 1},
+      {2, 4608, 128},
       {2, 4608, 128}},
      {2, 2, 2, 0}},
     {"ExpSegsumGrad", {{4, 16, 16, 256, 256}, {4, 16, 16, 256, 256}}, {0}},
@@ -53,12 +73,16 @@ static int64_t lengths[16];
 static void make_node(const struct call *c, const struct ascgrad_ir *ir, struct ascgrad_node *node,
                       struct ascgrad_shape *shapes) {
     memset(node, 0, sizeof *node);
-    *node = (struct ascgrad_node){
-        .type = ir->type, .name = "bench", .inputs = ir->inputs, .outputs = ir->outputs, .attrs = ir->attrs};
+    *node = (struct ascgrad_node){.type = ir->type,
+                                  .name = "bench",
+                                  .inputs = ir->inputs,
+                                  .outputs = ir->outputs,
+                                  .attrs = ir->attrs};
     for (uint32_t i = 0; i < ir->inputs; i++) {
         if (!c->in[i][0]) continue;
         shapes[i].rank = (uint64_t)c->in[i][0];
-        for (int k = 0; k < c->in[i][0]; k++) shapes[i].dim[k] = c->in[i][k + 1];
+        for (int k = 0; k < c->in[i][0]; k++)
+            shapes[i].dim[k] = c->in[i][k + 1];
         bool single = strcmp(ir->in[i].types, "fp32") == 0;
         node->in[i] = (struct ascgrad_arg){true, single ? ASCGRAD_FP32 : ASCGRAD_BF16, &shapes[i]};
     }
@@ -77,10 +101,12 @@ enum { ROUNDS = 20, CALLS = 20000 };
 int main(void) {
     const struct ascgrad_chip chip = {48, 2201, 196352};
     int status = 0;
-    for (int i = 0; i < 16; i++) lengths[i] = 1024;
+    for (int i = 0; i < 16; i++)
+        lengths[i] = 1024;
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++) {
         struct ascgrad_node node;
-        struct ascgrad_shape shapes[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS], *outs[ASCGRAD_MAX_OUTPUTS];
+        struct ascgrad_shape shapes[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS],
+            *outs[ASCGRAD_MAX_OUTPUTS];
         struct ascgrad_error error = {""};
         static unsigned char data[16384];
         for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++)
@@ -88,12 +114,14 @@ int main(void) {
                 for (uint32_t k = 0; k < ascgrad_ir_count; k++)
                     if (strcmp(ascgrad_ir_table[k].type, functions[f].type) == 0)
                         make_node(&calls[c], &ascgrad_ir_table[k], &node, shapes);
-        for (int i = 0; i < ASCGRAD_MAX_OUTPUTS; i++) outs[i] = &out[i];
+        for (int i = 0; i < ASCGRAD_MAX_OUTPUTS; i++)
+            outs[i] = &out[i];
         struct mallinfo2 before = mallinfo2();
         double infer = 1e30, tile = 1e30; /* the best round: others share this machine */
         for (int round = 0; round < ROUNDS && !error.text[0]; round++) {
             double start = now();
-            for (int i = 0; i < CALLS; i++) functions[f].infer(&node, outs, &error);
+            for (int i = 0; i < CALLS; i++)
+                functions[f].infer(&node, outs, &error);
             double middle = now();
             for (int i = 0; i < CALLS; i++) {
                 struct ascgrad_launch launch = {.data = data, .capacity = sizeof data};

@@ -27,27 +27,23 @@ extern int not_there_at_all(void);
 #endif
 
 /* The type without "ascgrad-offers:" and without "=1", or NULL if switched off. */
-static const char *offered(size_t i)
-{
+static const char *offered(size_t i) {
     char text[64];
     for (size_t k = 0; k < sizeof text; k++)
         text[k] = offers[i][k];
     char *end = strchr(text, '=');
-    if (end[1] == '0')
-        return NULL;
+    if (end[1] == '0') return NULL;
     *end = 0;
     return strcpy(types[i], strchr(text, ':') + 1);
 }
 
 #ifdef FAULT_CRASH
-__attribute__((constructor)) static void crash(void)
-{
+__attribute__((constructor)) static void crash(void) {
     *(volatile int *)8 = 0;
 }
 #endif
 
-EXPORT size_t GetRegisteredOpNum(void)
-{
+EXPORT size_t GetRegisteredOpNum(void) {
     size_t n = 0;
     for (size_t i = 0; i < COUNT; i++)
         n += offered(i) != NULL;
@@ -57,20 +53,17 @@ EXPORT size_t GetRegisteredOpNum(void)
     return n;
 }
 
-EXPORT int32_t GetOpImplFunctions(void *table, size_t count)
-{
+EXPORT int32_t GetOpImplFunctions(void *table, size_t count) {
     size_t n = 0;
     for (size_t i = 0; i < COUNT && n < count; i++) {
         const char *type = offered(i);
-        if (type)
-            memcpy((char *)table + ROW * n++, &type, sizeof type);
+        if (type) memcpy((char *)table + ROW * n++, &type, sizeof type);
     }
     return 0;
 }
 
 #ifndef FAULT_NO_CT
-EXPORT size_t GetRegisteredOpCtNum(void)
-{
+EXPORT size_t GetRegisteredOpCtNum(void) {
     return 0;
 }
 #endif

@@ -11,19 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
     const char *stop = getenv("SHIM_STOP");
     char path[4096];
     int count = open(getenv("SHIM_COUNT"), O_WRONLY | O_APPEND | O_CREAT, 0666);
     (void)argc;
-    if (count < 0 || write(count, ".", 1) != 1)
-        return 125;
+    if (count < 0 || write(count, ".", 1) != 1) return 125;
     const long number = (long)lseek(count, 0, SEEK_CUR); /* ours, whoever writes beside us */
     close(count);
-    if (stop && number == atol(stop))
-        kill(0, SIGKILL);
+    if (stop && number == atol(stop)) kill(0, SIGKILL);
     static const char *const places[] = {"/usr/bin", "/bin"};
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/%s", places[i], name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The operators in double precision, written from the formulas, as plainly as possible. Slow on purpose.
- * Each output element comes with the sum of the absolute values of the terms that make it, so that an error can be
- * judged fairly: |err| <= half an ulp of the output type + 2^-20 * magnitude.
+ * The operators in double precision, written from the formulas, as plainly as possible. Slow on
+ * purpose. Each output element comes with the sum of the absolute values of the terms that make it,
+ * so that an error can be judged fairly: |err| <= half an ulp of the output type + 2^-20 *
+ * magnitude.
  */
 #ifndef ASCGRAD_REFERENCE_H
 #define ASCGRAD_REFERENCE_H
@@ -19,8 +20,10 @@ struct ref_tensor {
     double *magnitude; /* outputs only: sum of |terms| */
 };
 
-/* in, attr and out by IR index. The shapes and outputs have been checked by infer and tiling already. */
-typedef void ref_fn(const struct ref_tensor *in, const struct ascgrad_attr *attr, struct ref_tensor *out);
+/* in, attr and out by IR index. The shapes and outputs have been checked by infer and tiling
+ * already. */
+typedef void ref_fn(const struct ref_tensor *in, const struct ascgrad_attr *attr,
+                    struct ref_tensor *out);
 
 /* ref_<op> for each operator, e.g. ref_exp_segsum_grad in exp_segsum_grad.c */
 
