@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NormRopeConcatGrad on one vector core. For line (b, s, n) of a stream, with h = D / 2 and
+ * p = offset of the stream + s:
+ *
+ *   g  = grad[b][n][p][:]
+ *   g' = g cos[p] + R(g sin[p]) for p < rope_rows, else g
+ *        half        R(t)[j] = t[j+h],    R(t)[j+h] = -t[j]
+ *        interleave  R(t)[2i] = t[2i+1],  R(t)[2i+1] = -t[2i]
+ *   x^ = (x - mean) rstd,  g^ = g' gamma (norm 2) or g' (norm 1)
+ *   dx = rstd (g^ - mean(g^) - x^ mean(g^ x^)), or g' (norm 0)
+ *   dgamma = sum g' x^,  dbeta = sum g' over all lines of the stream (norm 2)
+ *
+ * grad [B,N,S,D] is read with strides; x, dx [B,S,N,D], mean and rstd [B,S,N,1] are contiguous runs
+ * of lines. Here: the words the other headers share, and vector calls over lines.
+ */
+#ifndef NORM_ROPE_CONCAT_GRAD_H
+#define NORM_ROPE_CONCAT_GRAD_H
+
+#include "kernel_operator.h"
+#include "norm_rope_concat_grad_tiling_data.h"
+
+using namespace AscendC; // the operator's own program: nothing else includes this
+
+using NrcTiling = NormRopeConcatGradTilingData;
+
+constexpr uint32_t NRC_LANES = 64;   // fp32 in a repeat
+constexpr uint32_t NRC_BLOCK = 8;    // fp32 in 32 bytes
+constexpr uint32_t NRC_PHASE = 64;   // fp32 in 256 bytes: moves an operand to the other bank groups
+constexpr uint32_t NRC_STRIDE = 255; // the largest repeat stride
+
+enum NrcOp { NRC_ADD, NRC_SUB, NRC_MUL };
+
+/* Kernel arguments by IR index. */
+struct NrcArgs {
+    GM_ADDR in[21];
+    GM_ADDR out[14];
+    GM_ADDR workspace;
+};
+
+template <typename T> struct NrcCore {
+    TQue<TPosition::VECIN, 1> in; // a tile: g, x, mean, rstd, rows of cos and sin, gamma
+    TQue<TPosition::VECOUT, 1> out, flush;
+    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> copy;
+    TBuf<TPosition::VECCALC> calc;
+    const NrcTiling *t;
+    const NrcArgs *args;
+};
+
+/* Columns [column, column + width) of each piece of a line, as they lie in UB. */
+struct NrcColumns {
+    uint32_t column, width;
+    uint32_t padded; // width in whole 32-byte blocks
+    uint32_t pitch;  // elements from line to line
+    uint32_t pieces; // pieces that are moved: 1 where a line is the same in GM and UB
+    bool packed;     // all columns and no padding
+};
+
+/* Lines of one tile that lie in one batch and are all rotated or all not: seqs x heads. */
+struct NrcRect {
+    int64_t batch, seq, position;
+    uint32_t head, seqs, heads;
+    uint32_t line, lines; // in the tile; the first and how many
+    uint32_t row;         // of the tile's cos and sin
+    uint32_t left;        // lines of the tile from here on
+    bool rope;
+};
+
+/* A tile as lines of a stream: where it begins. Divisions are slow, so they are made once. */
+struct NrcRange {
+    int64_t line, batch, seq;
+    uint32_t head, lines;
+};
+
+__aicore__ inline uint32_t NrcMin(int64_t a, int64_t b) {
+    return static_cast<uint32_t>(a < b ? a : b);
+}
+
+__aicore__ inline uint32_t NrcUp(uint32_t a, uint32_t b) {
+    return (a + b - 1) / b * b;
+}
+
+template <typename T>
+__aicore__ inline NrcColumns NrcColumnsOf(const NrcTiling &t, uint32_t block) {
+    int64_t piece = t.dim >> (t.pieces - 1), column = block * t.columns;
+    NrcColumns c;
+    c.column = static_cast<uint32_t>(column);
+    c.width = NrcMin(t.columns, piece - column);
+    c.padded = NrcUp(c.width, 32 / sizeof(T));
+    c.pitch = c.padded * t.pieces;
+    c.packed = c.pitch == t.dim;
+    c.pieces = c.packed ? 1 : t.pieces;
+    return c;
+}
+
+__aicore__ inline NrcRange NrcRangeOf(const NrcTiling &t, const NrcStreamTiling &s, int64_t line,
+                                      uint32_t lines) {
+    NrcRange r;
+    int64_t item = line / t.heads;
+    r.line = line;
+    r.lines = lines;
+    r.head = static_cast<uint32_t>(line - item * t.heads);
+    r.batch = item / s.seq;
+    r.seq = item - r.batch * s.seq;
+    return r;
+}
+
+/* The extent of the rectangle that begins at r. */
+__aicore__ inline void NrcMeasure(const NrcTiling &t, const NrcStreamTiling &s, NrcRect &r) {
+    r.position = s.offset + r.seq;
+    r.rope = r.position < t.rope_rows;
+    if (r.head == 0 && r.left >= t.heads) {
+        r.heads = static_cast<uint32_t>(t.heads);
+        r.seqs = NrcMin(r.left / r.heads, s.seq - r.seq);
+        if (r.rope) r.seqs = NrcMin(r.seqs, t.rope_rows - r.position);
+    } else {
+        r.seqs = 1;
+        r.heads = NrcMin(r.left, t.heads - r.head);
+    }
+    r.lines = r.seqs * r.heads;
+}
+
+/* for (NrcRect r = NrcFirst(..); r.left; NrcNext(.., r)) */
+__aicore__ inline NrcRect NrcFirst(const NrcTiling &t, const NrcStreamTiling &s,
+                                   const NrcRange &range) {
+    NrcRect r;
+    r.batch = range.batch;
+    r.seq = range.seq;
+    r.head = range.head;
+    r.line = r.row = 0;
+    r.left = range.lines;
+    NrcMeasure(t, s, r);
+    return r;
+}
+
+__aicore__ inline void NrcNext(const NrcTiling &t, const NrcStreamTiling &s, NrcRect &r) {
+    r.line += r.lines;
+    r.left -= r.lines;
+    if (r.left == 0) return;
+    if (r.rope) r.row += r.seqs;
+    r.head += r.heads;
+    if (r.head == t.heads) {
+        r.head = 0;
+        r.seq += r.seqs;
+    }
+    if (r.seq == s.seq) {
+        r.seq = 0;
+        r.batch++;
+    }
+    NrcMeasure(t, s, r);
+}
+
+template <NrcOp op>
+__aicore__ inline void NrcRepeat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                 const LocalTensor<float> &b, uint32_t lanes, uint32_t repeats,
+                                 const BinaryRepeatParams &strides) {
+    uint64_t mask = lanes < NRC_LANES ? lanes : NRC_LANES;
+    uint8_t times = static_cast<uint8_t>(repeats);
+    if constexpr (op == NRC_ADD) {
+        Add(dst, a, b, mask, times, strides);
+    } else if constexpr (op == NRC_SUB) {
+        Sub(dst, a, b, mask, times, strides);
+    } else {
+        Mul(dst, a, b, mask, times, strides);
+    }
+}
+
+/* One number per line, as a 32-byte block that has it eight times. The blocks of the lines are
+ * `step` blocks apart; there may be two copies, for columns 0..63, 128..191 and so on, and for
+ * the others: see NrcSpread. */
+struct NrcNumbers {
+    LocalTensor<float> even, odd;
+    uint32_t step;
+};
+
+/* dst[l][j] = a[l][j] op b[l] */
+template <NrcOp op>
+__aicore__ inline void NrcByLine(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                 const NrcNumbers &b, uint32_t lines, uint32_t pitch) {
+    uint32_t chunks = (pitch + NRC_LANES - 1) / NRC_LANES, whole = pitch / NRC_LANES * NRC_LANES;
+    uint8_t step = static_cast<uint8_t>(pitch / NRC_BLOCK), b_step = static_cast<uint8_t>(b.step);
+    if (chunks <= lines) {
+        for (uint32_t j = 0; j < pitch; j += NRC_LANES) {
+            NrcRepeat<op>(dst[j], a[j], j / NRC_LANES % 2 ? b.odd : b.even, pitch - j, lines,
+                          {1, 1, 0, step, step, b_step});
+        }
+        return;
+    }
+    for (uint32_t l = 0; l < lines; l++) {
+        uint32_t at = l * pitch;
+        LocalTensor<float> number = b.even[l * b.step * NRC_BLOCK];
+        if (whole)
+            NrcRepeat<op>(dst[at], a[at], number, NRC_LANES, whole / NRC_LANES, {1, 1, 0, 8, 8, 0});
+        if (whole < pitch) {
+            NrcRepeat<op>(dst[at + whole], a[at + whole], number, pitch - whole, 1,
+                          {1, 1, 0, 8, 8, 0});
+        }
+    }
+}
+
+/* dst[l][j] = a[l][j] op b[l][j] for `columns` columns; lines are `step` floats apart, those of
+ * b `b_step`. */
+template <NrcOp op>
+__aicore__ inline void NrcByColumn(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                   const LocalTensor<float> &b, uint32_t lines, uint32_t columns,
+                                   uint32_t step, uint32_t b_step) {
+    uint8_t s = static_cast<uint8_t>(step / NRC_BLOCK),
+            bs = static_cast<uint8_t>(b_step / NRC_BLOCK);
+    if ((columns + NRC_LANES - 1) / NRC_LANES <= lines) {
+        for (uint32_t j = 0; j < columns; j += NRC_LANES) {
+            NrcRepeat<op>(dst[j], a[j], b[j], columns - j, lines, {1, 1, 1, s, s, bs});
+        }
+        return;
+    }
+    for (uint32_t l = 0; l < lines; l++) {
+        uint32_t whole = columns / NRC_LANES, rest = columns % NRC_LANES, at = l * step,
+                 b_at = l * b_step;
+        if (whole) NrcRepeat<op>(dst[at], a[at], b[b_at], NRC_LANES, whole, {1, 1, 1, 8, 8, 8});
+        if (rest) {
+            uint32_t j = whole * NRC_LANES;
+            NrcRepeat<op>(dst[at + j], a[at + j], b[b_at + j], rest, 1, {1, 1, 1, 8, 8, 8});
+        }
+    }
+}
+
+__aicore__ inline void NrcBarrier() {
+    PipeBarrier<PIPE_V>();
+}
+
+/* A region of the work buffer. */
+template <typename T> __aicore__ inline LocalTensor<float> NrcAt(NrcCore<T> &c, uint32_t bytes) {
+    return c.calc.template Get<float>()[bytes / sizeof(float)];
+}
+
+#endif

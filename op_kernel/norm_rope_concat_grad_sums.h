@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NormRopeConcatGrad: dgamma and dbeta. Every chunk leaves one partial sum of each in the
+ * workspace, [chunk][dgamma, dbeta][width]; when all cores are done, the partial sums of a stream
+ * are added as a binary tree whose shape depends on their number alone.
+ */
+#ifndef NORM_ROPE_CONCAT_GRAD_SUMS_H
+#define NORM_ROPE_CONCAT_GRAD_SUMS_H
+
+#include "norm_rope_concat_grad_tile.h"
+
+/* Adds rows of `pitch` floats into row 0: the upper half onto the lower until one is left. */
+__aicore__ inline uint32_t NrcFoldOnce(const LocalTensor<float> &rows, uint32_t n, uint32_t pitch) {
+    uint32_t half = (n + 1) / 2;
+    Add(rows, rows, rows[half * pitch], static_cast<int32_t>((n - half) * pitch));
+    return half;
+}
+
+template <typename T>
+__aicore__ inline GlobalTensor<float> NrcPartial(const NrcCore<T> &c, int64_t chunk, int which) {
+    GlobalTensor<float> all;
+    all.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(c.args->workspace));
+    return all[(chunk * 2 + which) * c.t->width];
+}
+
+/* The running sums of a chunk and column block go to the workspace. */
+template <typename T> __aicore__ inline void NrcFlush(NrcCore<T> &c, const NrcStep &p) {
+    const NrcTiling &t = *c.t;
+    LocalTensor<float> dbeta = NrcAt(c, t.at_dbeta), dgamma = NrcAt(c, t.at_dgamma);
+    NrcColumns k = NrcColumnsOf<T>(t, p.block);
+    for (uint32_t n = t.sum_lines; n > 1;) {
+        NrcFoldOnce(dgamma, n, k.pitch);
+        n = NrcFoldOnce(dbeta, n, k.pitch);
+        NrcBarrier();
+    }
+    LocalTensor<float> out = c.flush.template AllocTensor<float>();
+    Muls(out, dgamma, 1.0f, static_cast<int32_t>(k.pitch));
+    Muls(out[k.pitch], dbeta, 1.0f, static_cast<int32_t>(k.pitch));
+    c.flush.EnQue(out);
+    out = c.flush.template DeQue<float>();
+    uint32_t column = p.block * NrcColumnsOf<T>(t, 0).pitch;
+    DataCopy(NrcPartial(c, p.chunk, 0)[column], out, k.pitch);
+    DataCopy(NrcPartial(c, p.chunk, 1)[column], out[k.pitch], k.pitch);
+    c.flush.FreeTensor(out);
+}
+
+/* Columns of one vector that are added up together, in the workspace and in the result. */
+struct NrcSegment {
+    int64_t column, result;
+    uint32_t width, padded;
+};
+
+template <typename T>
+__aicore__ inline bool NrcSegmentOf(const NrcTiling &t, int64_t index, NrcSegment &g) {
+    int64_t each = (t.columns + NRC_SEGMENT - 1) / NRC_SEGMENT, from = index % each * NRC_SEGMENT;
+    uint32_t piece = static_cast<uint32_t>(index / each % t.pieces);
+    uint32_t block = static_cast<uint32_t>(index / each / t.pieces);
+    NrcColumns k = NrcColumnsOf<T>(t, block);
+    if (from >= k.width) return false;
+    g.width = NrcMin(NRC_SEGMENT, k.width - from);
+    g.padded = NrcUp(g.width, NRC_BLOCK);
+    g.column = block * NrcColumnsOf<T>(t, 0).pitch + piece * k.padded + from;
+    g.result = piece * (t.dim >> 1) + k.column + from;
+    return true;
+}
+
+/* Adds up the partial sums [first, first + count) of one segment and stores the result. */
+template <typename T>
+__aicore__ inline void NrcAddUp(NrcCore<T> &c, int64_t first, int64_t count, int which,
+                                const NrcSegment &g, const GlobalTensor<T> &result) {
+    const NrcTiling &t = *c.t;
+    LocalTensor<float> sum = NrcAt(c, t.at_w2);
+    NrcBarrier();
+    Duplicate(sum, 0.0f, static_cast<int32_t>(g.padded));
+    for (int64_t done = 0; done < count; done += t.batch) {
+        uint32_t rows = NrcMin(t.batch, count - done);
+        LocalTensor<float> in = c.in.template AllocTensor<float>();
+        NrcLoadBlocks(in, NrcPartial(c, first + done, which)[g.column], rows, g.padded, g.padded,
+                      2 * t.width, g.padded);
+        c.in.EnQue(in);
+        in = c.in.template DeQue<float>();
+        for (uint32_t n = rows; n > 1;) {
+            n = NrcFoldOnce(in, n, g.padded);
+            NrcBarrier();
+        }
+        NrcBarrier();
+        Add(sum, sum, in, static_cast<int32_t>(g.padded));
+        c.in.FreeTensor(in);
+    }
+    NrcBarrier();
+    LocalTensor<T> out = c.out.template AllocTensor<T>();
+    if constexpr (sizeof(T) == 2) {
+        Cast(out, sum, RoundMode::CAST_RINT, g.padded);
+    } else {
+        Muls(out, sum, 1.0f, static_cast<int32_t>(g.padded));
+    }
+    c.out.EnQue(out);
+    out = c.out.template DeQue<T>();
+    DataCopyPad(result[g.result], out, {1, static_cast<uint32_t>(g.width * sizeof(T)), 0, 0, 0});
+    c.out.FreeTensor(out);
+}
+
+/* This core's share of the last sums. */
+template <typename T> __aicore__ inline void NrcSums(NrcCore<T> &c) {
+    const NrcTiling &t = *c.t;
+    int64_t segments = t.blocks * t.pieces * ((t.columns + NRC_SEGMENT - 1) / NRC_SEGMENT);
+    int64_t shares = segments / t.unit_segments; // of one vector
+    for (int64_t u = GetBlockIdx(); u < t.units; u += GetBlockNum()) {
+        int64_t vector = u / shares, begin = u % shares * t.unit_segments;
+        uint32_t stream = 0;
+        for (int64_t skip = vector / 2; !(t.weights >> stream & 1) || skip > 0; stream++) {
+            skip -= t.weights >> stream & 1;
+        }
+        int which = static_cast<int>(vector % 2);
+        const NrcStreamTiling &s = t.stream[stream];
+        int64_t chunks = (s.lines + t.chunk_lines - 1) / t.chunk_lines;
+        GlobalTensor<T> result;
+        result.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(
+            c.args->out[6 + 2 * (stream / 2) + 4 * (stream % 2) + which]));
+        for (int64_t i = begin; i < begin + t.unit_segments; i++) {
+            NrcSegment g;
+            if (NrcSegmentOf<T>(t, i, g)) NrcAddUp(c, s.first, chunks, which, g, result);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What op_tiling/norm_rope_concat_tiling.c tells the NormRopeConcatGrad kernel.
+ *
+ * A line is one (b, s, n): D elements. Lines of a stream are numbered as [B,S,N,D] has them.
+ * A chunk is a run of lines of one stream, worked through in tiles by one core, with one partial
+ * sum of dgamma and dbeta; its size follows from the shapes alone. A job is a run of lines that is
+ * only copied. Fields at_ are byte offsets into the buffer whose size is above them.
+ */
+#ifndef NORM_ROPE_CONCAT_GRAD_TILING_DATA_H
+#define NORM_ROPE_CONCAT_GRAD_TILING_DATA_H
+
+#include <stdint.h>
+
+/* In this order: query, encoder_query, key, encoder_key, value, encoder_value. */
+enum { NRC_STREAMS = 6, NRC_NORMED = 4 };
+
+/* Columns that one core adds up at a time in the end: 128 bytes of fp32. */
+enum { NRC_SEGMENT = 32 };
+
+typedef struct NrcStreamTiling {
+    int64_t lines;  /* B * S * N */
+    int64_t seq;    /* S of this stream */
+    int64_t total;  /* S of the concatenated gradient */
+    int64_t offset; /* where this stream begins in it */
+    int64_t first;  /* its first chunk or job */
+    uint32_t copy;  /* 1: jobs, 0: chunks */
+    uint32_t norm;  /* 0, 1, 2 */
+} NrcStreamTiling;
+
+typedef struct NormRopeConcatGradTilingData {
+    NrcStreamTiling stream[NRC_STREAMS];
+    int64_t heads;
+    int64_t dim;
+    int64_t rope_rows; /* rows of sin and cos; 0: no rope */
+    int64_t chunks;
+    int64_t jobs;
+    int64_t chunk_lines;
+    int64_t job_lines;
+    int64_t jobs_busy;     /* of each of the first busy_cores cores, which have one chunk more */
+    int64_t jobs_free;     /* of each of the others */
+    int64_t columns;       /* of each piece in a column block */
+    int64_t width;         /* floats of one partial sum in the workspace */
+    int64_t units;         /* shares of the last sums */
+    int64_t unit_segments; /* segments in each */
+    float inverse_dim;
+    uint32_t rope;   /* 0, 1 interleave, 2 half */
+    uint32_t pieces; /* a line in UB is 1 piece, or 2 where halves rotate */
+    uint32_t blocks; /* column blocks; more than 1 only if a line does not fit */
+    uint32_t busy_cores;
+    uint32_t tile_lines;
+    uint32_t sum_lines; /* lines of the running sums */
+    uint32_t copy_lines;
+    uint32_t copy_columns;
+    uint32_t weights; /* bit i: stream i has dgamma and dbeta */
+    uint32_t fold;    /* groups of 64 columns of a line, rounded up to a power of two */
+    uint32_t batch;   /* partial sums added up at a time */
+
+    uint32_t in_bytes; /* a tile as loaded: g at 0 */
+    uint32_t at_x;
+    uint32_t at_mean;
+    uint32_t at_rstd;
+    uint32_t at_cos;
+    uint32_t at_sin;
+    uint32_t at_gamma;
+    uint32_t out_bytes;
+    uint32_t flush_bytes;
+    uint32_t copy_bytes;
+    uint32_t calc_bytes; /* work space in fp32 */
+    uint32_t at_w0;
+    uint32_t at_w1;
+    uint32_t at_w2;
+    uint32_t at_cos_wide;
+    uint32_t at_sin_wide;
+    uint32_t at_gamma_wide;
+    uint32_t at_dbeta;
+    uint32_t at_dgamma;
+    uint32_t at_mean_wide;
+    uint32_t at_rstd_wide;
+    uint32_t at_rstd_row;
+    uint32_t at_stat_wide;
+    uint32_t at_swap;
+    uint32_t swap_entries;
+    uint32_t at_part; /* from here on zeroed once */
+    uint32_t at_fold; /* twice fold_bytes */
+    uint32_t fold_bytes;
+    uint32_t at_stat;
+    uint32_t stat_floats; /* of one tile */
+    uint32_t zero_bytes;
+    uint32_t reserved;
+} NormRopeConcatGradTilingData;
+
+#endif

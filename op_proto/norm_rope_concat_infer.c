@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NormRopeConcatGrad: grad_query is like query, grad_key and grad_value like key, the encoder's
+ * like encoder_query and encoder_key, all [B,S,N,D]; the gradients of weight and bias are [D] where
+ * their norm type is 2. What does not apply is [0]. Unknown dimensions and ranks pass through;
+ * dimensions that are known must agree.
+ */
+#include "../ge/node.h"
+
+ascgrad_infer_fn ascgrad_infer_norm_rope_concat_grad;
+ascgrad_infer_dtype_fn ascgrad_infer_dtype_norm_rope_concat_grad;
+
+enum {
+    GRAD_QUERY_OUTPUT,
+    GRAD_KEY_OUTPUT,
+    GRAD_VALUE_OUTPUT,
+    QUERY,
+    KEY,
+    ENCODER_QUERY,
+    ENCODER_KEY,
+    TENSORS
+};
+enum { FIRST_WEIGHT = 6, FIRST_ADDED_WEIGHT = 10, OUTPUTS = 14 };
+enum { NORM_TYPE, NORM_ADDED_TYPE, ROPE_TYPE, CONCAT_ORDER, ATTRS };
+
+static const char *const names[TENSORS] = {
+    "grad_query_output", "grad_key_output", "grad_value_output", "query", "key",
+    "encoder_query",     "encoder_key"};
+
+static bool known(const struct ascgrad_arg *arg) {
+    return arg->present && arg->shape && ascgrad_rank_known(arg->shape);
+}
+
+static ascgrad_result check_attrs(const struct ascgrad_node *node, struct ascgrad_error *error) {
+    static const char *const attr[ATTRS] = {"norm_type", "norm_added_type", "rope_type",
+                                            "concat_order"};
+    static const int64_t most[ATTRS] = {2, 2, 2, 1};
+    for (uint32_t i = 0; i < ATTRS; i++) {
+        if (node->attr[i].i < 0 || node->attr[i].i > most[i]) {
+            return ascgrad_refuse(error, node, "%s is %lld, but must be 0 to %lld", attr[i],
+                                  (long long)node->attr[i].i, (long long)most[i]);
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
+static ascgrad_result check_presence(const struct ascgrad_node *node, struct ascgrad_error *error) {
+    for (uint32_t i = 0; i < TENSORS; i++) {
+        const struct ascgrad_arg *in = &node->in[i];
+        if (i < ENCODER_QUERY && (!in->present || !in->shape)) {
+            return ascgrad_refuse(error, node, "input %s is required but not connected", names[i]);
+        }
+        struct ascgrad_text text;
+        if (known(in) && in->shape->rank != 4) {
+            return ascgrad_refuse(error, node, "%s must have 4 dimensions, got %s", names[i],
+                                  ascgrad_shape_text(in->shape, &text));
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
+/* Batch, heads and D are the same everywhere; a gradient of the output is [B,N,S,D], all else
+ * [B,S,N,D]. */
+static ascgrad_result check_common(const struct ascgrad_node *node, struct ascgrad_error *error) {
+    static const char *const axis[3] = {"batch", "heads", "D"};
+    for (uint32_t a = 0; a < 3; a++) {
+        const struct ascgrad_shape *seen = NULL;
+        uint32_t first = 0;
+        int64_t size = 0;
+        for (uint32_t i = 0; i < TENSORS; i++) {
+            if (!known(&node->in[i])) continue;
+            const struct ascgrad_shape *s = node->in[i].shape;
+            int64_t here = s->dim[a == 0 ? 0 : a == 2 ? 3 : i < QUERY ? 1 : 2];
+            struct ascgrad_text x, y;
+            if (here < 0) continue;
+            if (seen && here != size) {
+                return ascgrad_refuse(error, node, "%s of %s %s and of %s %s differ", axis[a],
+                                      names[first], ascgrad_shape_text(seen, &x), names[i],
+                                      ascgrad_shape_text(s, &y));
+            }
+            if (!seen) seen = s, first = i, size = here;
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
+/* Sequence of x plus sequence of its encoder part make the sequence of the gradient, where all
+ * are known. */
+static ascgrad_result check_sequence(const struct ascgrad_node *node, uint32_t grad, uint32_t x,
+                                     uint32_t encoder, struct ascgrad_error *error) {
+    const struct ascgrad_arg *g = &node->in[grad], *m = &node->in[x], *e = &node->in[encoder];
+    if (!known(g) || !known(m) || (e->present && !known(e))) return ASCGRAD_DONE;
+    int64_t total = g->shape->dim[2], main = m->shape->dim[1],
+            added = e->present ? e->shape->dim[1] : 0;
+    if (total < 0 || main < 0 || added < 0 || (main <= total && added == total - main))
+        return ASCGRAD_DONE;
+    return ascgrad_refuse(error, node, "the sequence of %s is %lld, but %s has %lld and %s %lld",
+                          names[grad], (long long)total, names[x], (long long)main, names[encoder],
+                          (long long)added);
+}
+
+/* D from the first tensor that knows it. */
+static int64_t common_dim(const struct ascgrad_node *node) {
+    static const uint32_t order[TENSORS] = {QUERY,
+                                            KEY,
+                                            ENCODER_QUERY,
+                                            ENCODER_KEY,
+                                            GRAD_QUERY_OUTPUT,
+                                            GRAD_KEY_OUTPUT,
+                                            GRAD_VALUE_OUTPUT};
+    for (uint32_t i = 0; i < TENSORS; i++) {
+        const struct ascgrad_arg *in = &node->in[order[i]];
+        if (known(in) && in->shape->dim[3] >= 0) return in->shape->dim[3];
+    }
+    return ASCGRAD_UNKNOWN_DIM;
+}
+
+static void set_row(struct ascgrad_shape *out, int64_t size) {
+    memset(out, 0, sizeof *out);
+    out->rank = 1;
+    out->dim[0] = size;
+}
+
+ascgrad_result ascgrad_infer_norm_rope_concat_grad(const struct ascgrad_node *node,
+                                                   struct ascgrad_shape *const out[],
+                                                   struct ascgrad_error *error) {
+    static const uint32_t like[FIRST_WEIGHT] = {QUERY,         KEY,         KEY,
+                                                ENCODER_QUERY, ENCODER_KEY, ENCODER_KEY};
+    if (check_attrs(node, error) != ASCGRAD_DONE || check_presence(node, error) != ASCGRAD_DONE ||
+        check_common(node, error) != ASCGRAD_DONE ||
+        check_sequence(node, GRAD_QUERY_OUTPUT, QUERY, ENCODER_QUERY, error) != ASCGRAD_DONE ||
+        check_sequence(node, GRAD_KEY_OUTPUT, KEY, ENCODER_KEY, error) != ASCGRAD_DONE ||
+        check_sequence(node, GRAD_VALUE_OUTPUT, KEY, ENCODER_KEY, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    for (uint32_t i = 0; i < FIRST_WEIGHT; i++) {
+        const struct ascgrad_arg *in = &node->in[like[i]];
+        if (in->present && in->shape) {
+            *out[i] = *in->shape;
+        } else {
+            set_row(out[i], 0);
+        }
+    }
+    for (uint32_t i = FIRST_WEIGHT; i < OUTPUTS; i++) {
+        int64_t type = node->attr[i < FIRST_ADDED_WEIGHT ? NORM_TYPE : NORM_ADDED_TYPE].i;
+        set_row(out[i], type == 2 ? common_dim(node) : 0);
+    }
+    return ASCGRAD_DONE;
+}
+
+ascgrad_result ascgrad_infer_dtype_norm_rope_concat_grad(const struct ascgrad_node *node,
+                                                         int32_t out[],
+                                                         struct ascgrad_error *error) {
+    (void)error;
+    for (uint32_t i = 0; i < OUTPUTS; i++) {
+        out[i] = node->in[QUERY].dtype;
+    }
+    return ASCGRAD_DONE;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NormRopeConcatGrad: what checking the node finds out and planning needs.
+ */
+#ifndef ASCGRAD_NORM_ROPE_CONCAT_H
+#define ASCGRAD_NORM_ROPE_CONCAT_H
+
+#include "../ge/node.h"
+#include "../op_kernel/norm_rope_concat_grad_tiling_data.h"
+
+struct nrc_shapes {
+    int64_t batch, heads, dim, rope_rows;
+    int64_t seq[NRC_NORMED]; /* query, encoder_query, key, encoder_key; 0 if absent */
+    int64_t norm[2], rope, order;
+    int32_t dtype;
+};
+
+/* Refuses whatever the kernel cannot rely on; fills shapes. */
+ascgrad_result nrc_check(const struct ascgrad_node *node, struct nrc_shapes *shapes,
+                         struct ascgrad_error *error);
+
+#endif

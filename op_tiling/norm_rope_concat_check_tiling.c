@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NormRopeConcatGrad: is everything there that the mode needs, and does it fit together?
+ * A tensor that the mode does not use is not looked at; a stream without lines needs nothing.
+ */
+#include "norm_rope_concat.h"
+
+enum { GRAD_QUERY, GRAD_KEY, GRAD_VALUE, QUERY, KEY, ENCODER_QUERY, ENCODER_KEY, TENSORS };
+enum { SIN = 19, COS = 20, INPUTS = 21, WEIGHT_OUT = 6, OUTPUTS = 14 };
+enum { ROPE_TYPE = 2 };
+enum { MOST_DIM = 1 << 29 }; /* gaps of the copy instruction are 32 bits of bytes */
+
+static const char *const in_names[INPUTS] = {
+    "grad_query_output",
+    "grad_key_output",
+    "grad_value_output",
+    "query",
+    "key",
+    "encoder_query",
+    "encoder_key",
+    "norm_query_weight",
+    "norm_query_mean",
+    "norm_query_rstd",
+    "norm_key_weight",
+    "norm_key_mean",
+    "norm_key_rstd",
+    "norm_added_query_weight",
+    "norm_added_query_mean",
+    "norm_added_query_rstd",
+    "norm_added_key_weight",
+    "norm_added_key_mean",
+    "norm_added_key_rstd",
+    "rope_sin",
+    "rope_cos",
+};
+static const char *const attr_names[] = {"norm_type", "norm_added_type", "rope_type",
+                                         "concat_order"};
+static const char *const out_names[OUTPUTS] = {
+    "grad_query",
+    "grad_key",
+    "grad_value",
+    "grad_encoder_query",
+    "grad_encoder_key",
+    "grad_encoder_value",
+    "grad_norm_query_weight",
+    "grad_norm_query_bias",
+    "grad_norm_key_weight",
+    "grad_norm_key_bias",
+    "grad_norm_added_query_weight",
+    "grad_norm_added_query_bias",
+    "grad_norm_added_key_weight",
+    "grad_norm_added_key_bias",
+};
+
+static ascgrad_result read_attrs(const struct ascgrad_node *node, struct nrc_shapes *s,
+                                 struct ascgrad_error *error) {
+    static const int64_t most[4] = {2, 2, 2, 1};
+    for (uint32_t i = 0; i < 4; i++) {
+        if (node->attr[i].i < 0 || node->attr[i].i > most[i]) {
+            return ascgrad_refuse(error, node, "%s is %lld, but must be 0 to %lld", attr_names[i],
+                                  (long long)node->attr[i].i, (long long)most[i]);
+        }
+    }
+    s->norm[0] = node->attr[0].i;
+    s->norm[1] = node->attr[1].i;
+    s->rope = node->attr[2].i;
+    s->order = node->attr[3].i;
+    return ASCGRAD_DONE;
+}
+
+/* What a tensor should be. Much smaller than a shape: there are up to 21 of them in each call. */
+struct want {
+    uint32_t rank;
+    int32_t dtype;
+    int64_t dim[4];
+};
+
+static bool has_shape(const struct ascgrad_shape *s, const struct want *want) {
+    if (s->rank != want->rank) return false;
+    for (uint32_t i = 0; i < want->rank; i++) {
+        if (s->dim[i] != want->dim[i]) return false;
+    }
+    return true;
+}
+
+static ascgrad_result refuse_shape(const struct ascgrad_node *node, const char *name,
+                                   const struct ascgrad_shape *s, const struct want *want,
+                                   struct ascgrad_error *error) {
+    struct ascgrad_text a, b;
+    struct ascgrad_shape full = {.rank = want->rank};
+    memcpy(full.dim, want->dim, sizeof want->dim);
+    return ascgrad_refuse(error, node, "%s has shape %s, but must be %s", name,
+                          ascgrad_shape_text(s, &a), ascgrad_shape_text(&full, &b));
+}
+
+/* A tensor of exactly this shape and dtype. */
+static ascgrad_result need(const struct ascgrad_node *node, uint32_t input, const struct want *want,
+                           struct ascgrad_error *error) {
+    const struct ascgrad_arg *in = &node->in[input];
+    if (ascgrad_need_concrete(node, input, in_names[input], error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    if (!has_shape(in->shape, want)) {
+        return refuse_shape(node, in_names[input], in->shape, want, error);
+    }
+    if (in->dtype != want->dtype) {
+        return ascgrad_refuse(error, node, "%s is %s, but must be %s", in_names[input],
+                              ascgrad_dtype_name(in->dtype), ascgrad_dtype_name(want->dtype));
+    }
+    return ASCGRAD_DONE;
+}
+
+/* query, key and their encoder parts [B,S,N,D], then the gradients [B,N,S + encoder's S,D]. */
+static ascgrad_result check_streams(const struct ascgrad_node *node, struct nrc_shapes *s,
+                                    struct ascgrad_error *error) {
+    static const uint32_t input[NRC_NORMED] = {QUERY, ENCODER_QUERY, KEY, ENCODER_KEY};
+    if (ascgrad_need_concrete(node, QUERY, in_names[QUERY], error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    const struct ascgrad_shape *query = node->in[QUERY].shape;
+    if (query->rank == 4) {
+        s->batch = query->dim[0], s->heads = query->dim[2], s->dim = query->dim[3];
+    }
+    for (uint32_t i = 0; i < NRC_NORMED; i++) {
+        const struct ascgrad_arg *x = &node->in[input[i]];
+        if (i % 2 && !x->present) continue;
+        struct ascgrad_text text;
+        if (x->present && x->shape && x->shape->rank != 4) {
+            return ascgrad_refuse(error, node, "%s must have 4 dimensions [B,S,N,D], got %s",
+                                  in_names[input[i]], ascgrad_shape_text(x->shape, &text));
+        }
+        s->seq[i] = x->present && x->shape ? x->shape->dim[1] : 0;
+        struct want want = {4, s->dtype, {s->batch, s->seq[i], s->heads, s->dim}};
+        if (need(node, input[i], &want, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    }
+    for (uint32_t i = GRAD_QUERY; i <= GRAD_VALUE; i++) {
+        uint32_t k = i == GRAD_QUERY ? 0 : 2;
+        int64_t total;
+        if (__builtin_add_overflow(s->seq[k], s->seq[k + 1], &total)) {
+            return ascgrad_refuse(error, node, "sequences of %lld and %lld are too long together",
+                                  (long long)s->seq[k], (long long)s->seq[k + 1]);
+        }
+        struct want want = {4, s->dtype, {s->batch, s->heads, total, s->dim}};
+        if (need(node, i, &want, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    }
+    return ASCGRAD_DONE;
+}
+
+/* The same for a tensor that only this value of an attribute needs. */
+static ascgrad_result mode_needs(const struct ascgrad_node *node, uint32_t attr, uint32_t input,
+                                 const struct want *want, struct ascgrad_error *error) {
+    if (!node->in[input].present) {
+        return ascgrad_refuse(error, node, "%s %lld needs %s, which is not connected",
+                              attr_names[attr], (long long)node->attr[attr].i, in_names[input]);
+    }
+    return need(node, input, want, error);
+}
+
+/* Weight, mean and rstd of stream i, as its norm type asks. */
+static ascgrad_result check_norm(const struct ascgrad_node *node, const struct nrc_shapes *s,
+                                 uint32_t i, struct ascgrad_error *error) {
+    static const uint32_t weight[NRC_NORMED] = {7, 13, 10, 16};
+    uint32_t attr = i % 2; /* norm_type, norm_added_type */
+    if (s->norm[attr] == 0 || s->batch == 0 || s->heads == 0 || s->seq[i] == 0) {
+        return ASCGRAD_DONE;
+    }
+    struct want row = {1, s->dtype, {s->dim}};
+    struct want column = {4, ASCGRAD_FP32, {s->batch, s->seq[i], s->heads, 1}};
+    if (mode_needs(node, attr, weight[i] + 1, &column, error) != ASCGRAD_DONE ||
+        mode_needs(node, attr, weight[i] + 2, &column, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    return s->norm[attr] == 2 ? mode_needs(node, attr, weight[i], &row, error) : ASCGRAD_DONE;
+}
+
+static ascgrad_result check_rope(const struct ascgrad_node *node, struct nrc_shapes *s,
+                                 struct ascgrad_error *error) {
+    if (s->rope == 0) return ASCGRAD_DONE;
+    if (s->dim % 2) {
+        return ascgrad_refuse(error, node,
+                              "rope_type %lld pairs columns, but D is %lld, an odd number",
+                              (long long)s->rope, (long long)s->dim);
+    }
+    const struct ascgrad_shape *sin = node->in[SIN].present ? node->in[SIN].shape : NULL;
+    struct want want = {2, s->dtype, {sin && sin->rank ? sin->dim[0] : 0, s->dim}};
+    if (mode_needs(node, ROPE_TYPE, SIN, &want, error) != ASCGRAD_DONE ||
+        mode_needs(node, ROPE_TYPE, COS, &want, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    s->rope_rows = want.dim[0];
+    for (uint32_t i = 0; i < NRC_NORMED; i += 2) {
+        int64_t total = s->seq[i] + s->seq[i + 1];
+        if (total && s->rope_rows > total) {
+            return ascgrad_refuse(
+                error, node, "rope_sin has %lld rows, but the sequence of %s is %lld",
+                (long long)s->rope_rows, in_names[i ? GRAD_KEY : GRAD_QUERY], (long long)total);
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
+/* The shapes that the graph has for the outputs must be those that inference gives. */
+static ascgrad_result check_outputs(const struct ascgrad_node *node, const struct nrc_shapes *s,
+                                    struct ascgrad_error *error) {
+    static const uint32_t like[WEIGHT_OUT] = {QUERY,         KEY,         KEY,
+                                              ENCODER_QUERY, ENCODER_KEY, ENCODER_KEY};
+    for (uint32_t i = 0; i < OUTPUTS; i++) {
+        const struct ascgrad_arg *out = &node->out[i];
+        if (!out->present || !out->shape) continue;
+        struct want want = {1, s->dtype, {0}};
+        if (i >= WEIGHT_OUT) {
+            want.dim[0] = s->norm[i >= WEIGHT_OUT + 4] == 2 ? s->dim : 0;
+        } else if (node->in[like[i]].present) {
+            want.rank = 4;
+            memcpy(want.dim, node->in[like[i]].shape->dim, sizeof want.dim);
+        }
+        if (!has_shape(out->shape, &want)) {
+            return refuse_shape(node, out_names[i], out->shape, &want, error);
+        }
+        if (out->dtype != s->dtype) {
+            return ascgrad_refuse(error, node, "%s is %s, but query is %s", out_names[i],
+                                  ascgrad_dtype_name(out->dtype), ascgrad_dtype_name(s->dtype));
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
+ascgrad_result nrc_check(const struct ascgrad_node *node, struct nrc_shapes *shapes,
+                         struct ascgrad_error *error) {
+    memset(shapes, 0, sizeof *shapes);
+    if (read_attrs(node, shapes, error) != ASCGRAD_DONE ||
+        ascgrad_need_dtype(node, error, in_names, 0, TENSORS) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    shapes->dtype = node->in[QUERY].dtype;
+    if (check_streams(node, shapes, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    if (shapes->dim > MOST_DIM) {
+        return ascgrad_refuse(error, node,
+                              "D is %lld, but a row pitch of the chip holds %d elements",
+                              (long long)shapes->dim, MOST_DIM);
+    }
+    for (uint32_t i = 0; i < NRC_NORMED; i++) {
+        if (check_norm(node, shapes, i, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    }
+    if (check_rope(node, shapes, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    return check_outputs(node, shapes, error);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NormRopeConcatGrad: lines of all streams cut into chunks for the cores, chunks into tiles for UB.
+ * Tiles and chunks follow from the shapes alone, never from the chip: the sums of dgamma and dbeta
+ * come out with the same bits everywhere. Only who works on what depends on the number of cores.
+ */
+#include "norm_rope_concat.h"
+
+enum {
+    UB = 196352, /* the smallest of all supported chips; the plan is made for it */
+    ALIGN = 512,
+    PHASE = 256,       /* two sources of one instruction: 256 bytes apart modulo 512 */
+    MOST_PITCH = 2032, /* floats of a line whose stride in blocks still fits 8 bits */
+    MOST_LINES = 255,  /* repeats of one instruction */
+    COPY_BYTES = 6144,
+    SUM_SHARE = 2,       /* lines of a tile per line of the running sums */
+    MOST_TILES = 16,     /* in a chunk */
+    FEW_CORES = 40,      /* a small call should give so many cores a tile */
+    SWAP_ENTRIES = 1024, /* of the Gather table of fp32 interleave */
+};
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+    return a / b + (a % b != 0);
+}
+
+static int64_t round_up(int64_t a, int64_t b) {
+    return ceil_div(a, b) * b;
+}
+
+/* Lines that fill whole 32-byte blocks of GM: cores meet only there. */
+static int64_t aligned_lines(int64_t dim, int64_t es) {
+    int64_t lines = 1;
+    while (lines * dim * es % 32) {
+        lines *= 2;
+    }
+    return lines;
+}
+
+/* How a line lies in UB: pieces, column blocks, floats from line to line. */
+static int64_t plan_line(NormRopeConcatGradTilingData *d, int64_t es) {
+    d->pieces = d->rope == 2 ? 2 : 1;
+    int64_t piece = d->dim / d->pieces, widest = MOST_PITCH / d->pieces / 16 * 16;
+    int64_t blocks = ceil_div(piece, widest);
+    d->columns = blocks == 1 ? piece : round_up(ceil_div(piece, blocks), 16);
+    d->blocks = (uint32_t)ceil_div(piece, d->columns);
+    int64_t pitch = round_up(d->columns, 32 / es) * d->pieces;
+    int64_t last = piece - (d->blocks - 1) * d->columns;
+    d->width = (d->blocks - 1) * pitch + round_up(last, 32 / es) * d->pieces;
+    for (d->fold = 1; d->fold * 64 < pitch;) {
+        d->fold *= 2;
+    }
+    d->inverse_dim = 1.0f / (float)d->dim;
+    return pitch;
+}
+
+/* The next place that is `phase` bytes after a multiple of 512. */
+static uint32_t place(uint32_t *end, int64_t bytes, uint32_t phase) {
+    uint32_t at = (uint32_t)round_up(*end - (*end < phase ? *end : phase), ALIGN) + phase;
+    *end = (uint32_t)round_up(at + bytes, 32);
+    return at;
+}
+
+static uint32_t pack(uint32_t *end, int64_t bytes) {
+    uint32_t at = *end;
+    *end += (uint32_t)round_up(bytes, 32);
+    return at;
+}
+
+static void lay_input(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch, int64_t rows) {
+    int64_t lines = d->tile_lines, tile = lines * pitch * es;
+    uint32_t end = (uint32_t)tile;
+    d->at_x = place(&end, tile, PHASE);
+    d->at_mean = pack(&end, lines * 4);
+    d->at_rstd = pack(&end, lines * 4);
+    d->at_cos = place(&end, rows * pitch * es, PHASE);
+    d->at_sin = place(&end, rows * pitch * es, PHASE);
+    d->at_gamma = pack(&end, pitch * es);
+    d->in_bytes = (uint32_t)round_up(most(end, 8192), ALIGN);
+    d->batch = 256;
+    while (d->batch * NRC_SEGMENT * 4 > d->in_bytes) {
+        d->batch /= 2;
+    }
+}
+
+static void lay_work(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch, int64_t rows) {
+    int64_t lines = d->tile_lines, tile = lines * pitch * 4, table = rows * pitch * 4;
+    int64_t tiles = d->blocks > 1 ? ceil_div(d->chunk_lines, lines) : 1;
+    bool wide = es == 4, gather = wide && d->rope == 1;
+    uint32_t end = 0;
+    d->at_w0 = place(&end, wide ? 0 : tile, 0);
+    d->at_w1 = place(&end, wide ? 0 : tile, PHASE);
+    d->at_w2 = place(&end, tile + PHASE, 0);
+    d->at_cos_wide = place(&end, wide ? 0 : table, PHASE);
+    d->at_sin_wide = place(&end, wide && !gather ? 0 : table, d->rope == 1 ? 0 : PHASE);
+    d->at_gamma_wide = place(&end, pitch * 4, PHASE);
+    d->at_dbeta = place(&end, d->weights ? d->sum_lines * pitch * 4 : 0, PHASE);
+    d->at_dgamma = place(&end, d->weights ? d->sum_lines * pitch * 4 : 0, PHASE);
+    int64_t eights = round_up(lines, 8);
+    d->at_mean_wide = pack(&end, eights * 32);
+    d->at_rstd_wide = pack(&end, eights * 32);
+    d->at_rstd_row = pack(&end, eights * 4);
+    d->at_stat_wide = pack(&end, 2 * eights * 32);
+    d->swap_entries = gather ? (uint32_t)least(SWAP_ENTRIES, round_up(lines * pitch, 64)) : 0;
+    d->at_swap = pack(&end, d->swap_entries * 4);
+    d->at_part = pack(&end, round_up(2 * eights * d->fold * 8, 64) * 4);
+    d->fold_bytes = (uint32_t)round_up(2 * eights * d->fold, 64) * 4;
+    d->at_fold = pack(&end, d->fold > 1 ? 2 * d->fold_bytes : d->fold_bytes);
+    d->stat_floats = (uint32_t)round_up(2 * eights, 32);
+    d->at_stat = pack(&end, tiles * d->stat_floats * 4);
+    d->zero_bytes = end - d->at_part;
+    d->calc_bytes = (uint32_t)round_up(end, ALIGN);
+}
+
+/* Rows of sin and cos that a tile can meet: fewer if all tiles, and so all chunks, are whole
+ * (b, s). */
+static int64_t table_rows(const NormRopeConcatGradTilingData *d, int64_t lines, int64_t unit) {
+    int64_t heads = most(d->heads, 1);
+    if (!d->rope) return 0;
+    if (lines % heads == 0 && lines % unit == 0) return lines / heads;
+    return least(lines, (lines + heads - 2) / heads + 1);
+}
+
+/* Everything that follows from the lines of a tile and a chunk. Returns the UB it takes. */
+static int64_t lay_out(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch, int64_t lines,
+                       int64_t chunk) {
+    d->tile_lines = (uint32_t)lines;
+    d->sum_lines = (uint32_t)ceil_div(lines, SUM_SHARE);
+    d->chunk_lines = chunk;
+    int64_t rows = table_rows(d, lines, aligned_lines(d->dim, es));
+    lay_input(d, es, pitch, rows);
+    lay_work(d, es, pitch, rows);
+    d->out_bytes = (uint32_t)round_up(lines * pitch * es, ALIGN);
+    d->flush_bytes = d->weights ? (uint32_t)round_up(2 * pitch * 4, ALIGN) : 0;
+    d->copy_bytes = COPY_BYTES;
+    return 2 * (int64_t)d->in_bytes + d->out_bytes + d->flush_bytes + 2 * d->copy_bytes +
+           d->calc_bytes;
+}
+
+/* Tiles in a chunk: many, as each chunk ends with a sum over its lines, but such that the chunks
+ * divide well among the numbers of cores that chips have, whichever of them this one has. An
+ * estimate, so in floating point: it is faster. */
+static int64_t plan_chunk(const NormRopeConcatGradTilingData *d, int64_t lines, int64_t unit) {
+    static const double cores[2] = {40, 48}; /* of A2 and A3 */
+    /* In tiles: the time to end a chunk, and that of every core to add up its sum in the end. */
+    const double flush = 0.13, sum = 0.0008;
+    double best = 0;
+    int64_t chosen = 1;
+    for (int64_t n = 1; n <= MOST_TILES; n++) {
+        double chunks = 0, time = 0, share = 1.0 / (double)(n * lines);
+        for (int i = 0; i < NRC_NORMED; i++) {
+            if (d->stream[i].copy || !d->stream[i].lines) continue;
+            chunks += (double)((int64_t)((double)(d->stream[i].lines - 1) * share) + 1);
+        }
+        for (int i = 0; i < 2; i++) {
+            double each = (double)((int64_t)((chunks - 1) * (1 / cores[i])) + 1);
+            time += cores[i] * (each * ((double)n + flush) + sum * chunks);
+        }
+        if (n == 1 || time < best) best = time, chosen = n;
+    }
+    return round_up(chosen * lines, unit);
+}
+
+/* The largest number of lines that fits, if possible of whole (b, s). */
+static int64_t most_lines(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch,
+                          int64_t unit) {
+    int64_t heads = most(d->heads, 1), row_bytes = d->rope ? (es == 4 ? 20 : 16) * pitch : 0;
+    int64_t line_bytes = (es == 4 ? 24 : 22) * pitch + 8 * pitch / SUM_SHARE + 144 + 80 * d->fold +
+                         row_bytes / heads;
+    int64_t lines = least(MOST_LINES, (UB - 2 * COPY_BYTES) / line_bytes + 1);
+    int64_t whole = lines / heads * heads, chunk = round_up(MOST_TILES * lines, unit);
+    if (whole && whole % unit == 0 && whole * 5 >= lines * 4 &&
+        lay_out(d, es, pitch, whole, chunk) <= UB) {
+        return whole;
+    }
+    while (lines > 1 && lay_out(d, es, pitch, lines, chunk) > UB) {
+        lines--;
+    }
+    return lines;
+}
+
+/* The largest tile that fits and, if there is little to do, still leaves one for every core; of
+ * whole (b, s) where that costs little, of whole 32-byte blocks where that is possible. */
+static int64_t plan_tile(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch) {
+    int64_t heads = most(d->heads, 1), unit = aligned_lines(d->dim, es), all = 0;
+    for (int i = 0; i < NRC_NORMED; i++) {
+        all += d->stream[i].copy ? 0 : d->stream[i].lines;
+    }
+    int64_t lines = most_lines(d, es, pitch, unit), wish = most(ceil_div(all, FEW_CORES), 1);
+    if (wish < lines) lines = least(lines, round_up(wish, heads <= lines ? heads : unit));
+    int64_t whole = lines / heads * heads;
+    if (whole % unit == 0 && whole * 5 >= lines * 4) {
+        lines = whole;
+    } else if (lines > unit) {
+        lines = lines / unit * unit;
+    }
+    return lay_out(d, es, pitch, lines, plan_chunk(d, lines, unit));
+}
+
+/* Streams that are only copied: large calls move full buffers, small ones spread over the cores. */
+static void plan_copies(NormRopeConcatGradTilingData *d, int64_t es) {
+    int64_t line = round_up(d->dim * es, 32), unit = aligned_lines(d->dim, es), all = 0;
+    for (int i = 0; i < NRC_STREAMS; i++) {
+        all += d->stream[i].copy ? d->stream[i].lines : 0;
+    }
+    int64_t lines = most(1, COPY_BYTES / line);
+    d->copy_columns = (uint32_t)least(d->dim, COPY_BYTES / es);
+    if (d->heads && d->heads < lines) lines = lines / d->heads * d->heads;
+    d->copy_lines = (uint32_t)lines;
+    int64_t job = most(ceil_div(all, 256), ceil_div(2048, line));
+    d->job_lines = round_up(least(job, lines), unit);
+}
+
+/* Numbers the chunks and jobs, and gives the cores with fewer chunks more jobs. Returns the cores
+ * that have something to do. */
+static int64_t share(NormRopeConcatGradTilingData *d, int64_t cores) {
+    for (int i = 0; i < NRC_STREAMS; i++) {
+        NrcStreamTiling *s = &d->stream[i];
+        int64_t *count = s->copy ? &d->jobs : &d->chunks;
+        s->first = *count;
+        *count += ceil_div(s->lines, s->copy ? d->job_lines : d->chunk_lines);
+    }
+    cores = least(cores, most(most(d->chunks + d->jobs, d->units), 1));
+    /* A normed line is read twice and written once, a copied one read and written. */
+    double chunk = 3.0 * (double)d->chunk_lines, job = 2.0 * (double)d->job_lines;
+    double fair = ((double)d->chunks * chunk + (double)d->jobs * job) / (double)cores;
+    int64_t busy = d->chunks % cores;
+    double left = busy ? (fair - (double)(d->chunks / cores + 1) * chunk) / job : 0;
+    d->busy_cores = (uint32_t)busy;
+    d->jobs_busy = left > 0 ? least((int64_t)left, d->jobs / busy) : 0;
+    d->jobs_free = ceil_div(d->jobs - busy * d->jobs_busy, cores - busy);
+    return cores;
+}
+
+static void read_streams(NormRopeConcatGradTilingData *d, const struct nrc_shapes *s) {
+    d->heads = s->heads;
+    d->dim = s->dim;
+    d->rope = s->rope_rows ? (uint32_t)s->rope : 0;
+    d->rope_rows = d->rope ? s->rope_rows : 0;
+    for (int i = 0; i < NRC_STREAMS; i++) {
+        NrcStreamTiling *t = &d->stream[i];
+        int k = i < NRC_NORMED ? i : i - 2, added = i % 2; /* value is as long as key */
+        t->seq = s->seq[k];
+        t->total = s->seq[k - added] + s->seq[k - added + 1];
+        t->offset = added == (int)s->order ? 0 : s->seq[k - added + !added];
+        t->lines = s->batch * t->seq * s->heads;
+        t->norm = i < NRC_NORMED ? (uint32_t)s->norm[added] : 0;
+        t->copy = i >= NRC_NORMED || (t->norm == 0 && d->rope == 0);
+        if (i < NRC_NORMED && t->norm == 2) d->weights |= 1u << i;
+    }
+}
+
+/* The last sums: every vector of D in segments; one core takes a whole vector if segments of two
+ * cores would meet inside 32 bytes. */
+static void plan_sums(NormRopeConcatGradTilingData *d, int64_t es) {
+    int64_t segments = d->blocks * d->pieces * ceil_div(d->columns, NRC_SEGMENT);
+    bool apart = d->pieces == 1 || d->dim / 2 * es % 32 == 0;
+    d->unit_segments = apart ? 1 : segments;
+    for (int i = 0; i < NRC_NORMED; i++) {
+        if (d->weights >> i & 1) d->units += 2 * (segments / d->unit_segments);
+    }
+}
+
+ascgrad_tile_fn ascgrad_tile_norm_rope_concat_grad;
+
+ascgrad_result ascgrad_tile_norm_rope_concat_grad(const struct ascgrad_node *node,
+                                                  const struct ascgrad_chip *chip,
+                                                  struct ascgrad_launch *launch,
+                                                  struct ascgrad_error *error) {
+    struct nrc_shapes s;
+    if (nrc_check(node, &s, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    NormRopeConcatGradTilingData d;
+    memset(&d, 0, sizeof d);
+    int64_t es = (int64_t)ascgrad_dtype_size(s.dtype), cores = chip->cores ? chip->cores : 1;
+    if (s.dim > 0) { /* else there is nothing at all */
+        read_streams(&d, &s);
+        int64_t pitch = plan_line(&d, es);
+        int64_t need = plan_tile(&d, es, pitch);
+        if (need > (int64_t)chip->ub) {
+            return ascgrad_refuse(error, node,
+                                  "the tiles need %lld bytes of UB, this chip has %lld",
+                                  (long long)need, (long long)chip->ub);
+        }
+        plan_copies(&d, es);
+        plan_sums(&d, es);
+        cores = share(&d, cores);
+    }
+    launch->key = d.weights != 0;
+    launch->block_dim = (uint32_t)(s.dim > 0 ? cores : 1);
+    launch->workspace = d.weights ? (uint64_t)most(d.chunks * 2 * d.width * 4, 32) : 0;
+    launch->sync_all = d.weights != 0;
+    return ascgrad_put(launch, node, &d, sizeof d, error);
+}

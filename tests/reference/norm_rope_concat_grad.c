@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NormRopeConcatGrad. For row (b, s, n) of a stream that starts at `offset` of the concatenated
+ * sequence, p = offset + s:
+ *
+ *   g  = grad_output[b][n][p][:]
+ *   g' = g cos[p] + R(g sin[p])       p < seqRope, else g' = g
+ *        half:        R(t)[j] = t[j+h] (j < h),  -t[j-h] (j >= h)        h = D / 2
+ *        interleave:  R(t)[2i] = t[2i+1],        R(t)[2i+1] = -t[2i]
+ *   norm 0:   dx = g'
+ *   norm 1,2: x^ = (x - mean) rstd,  g^ = g' (1) or g' gamma (2)
+ *             dx = rstd (g^ - mean_j(g^) - x^ mean_j(g^ x^))
+ *   norm 2:   dgamma = sum of g' x^ over b, s, n;  dbeta = sum of g'
+ *   value:    dx = g
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "reference.h"
+
+ref_fn ref_norm_rope_concat_grad;
+
+/* One of query, encoder_query, key, encoder_key, value, encoder_value. */
+struct stream {
+    const struct ref_tensor *grad, *x, *mean, *rstd, *gamma, *sin, *cos;
+    struct ref_tensor *dx, *dgamma, *dbeta;
+    int64_t batch, heads, dim, seq, total, offset;
+    int norm, rope;
+};
+
+/* g' of one row, and the sum of the absolute terms of each element. */
+static void unrotate(const struct stream *t, const double *g, int64_t p, double *turned,
+                     double *terms) {
+    int64_t d = t->dim, h = d / 2, rows = t->rope ? t->cos->shape.dim[0] : 0;
+    const double *c = p < rows ? t->cos->value + p * d : NULL,
+                 *s = p < rows ? t->sin->value + p * d : NULL;
+    for (int64_t j = 0; j < d; j++) {
+        if (!c) {
+            turned[j] = g[j];
+            terms[j] = fabs(g[j]);
+            continue;
+        }
+        int first = t->rope == 1 ? j % 2 == 0 : j < h;
+        int64_t k = t->rope == 1 ? j ^ 1 : first ? j + h : j - h;
+        turned[j] = g[j] * c[j] + (first ? 1 : -1) * g[k] * s[k];
+        terms[j] = fabs(g[j] * c[j]) + fabs(g[k] * s[k]);
+    }
+}
+
+static void normalize(const struct stream *t, int64_t row, const double *turned,
+                      const double *terms) {
+    int64_t d = t->dim;
+    const double *x = t->x->value + row * d;
+    double mean = t->mean->value[row], rstd = t->rstd->value[row];
+    double sum = 0, sum_terms = 0, dot = 0, dot_terms = 0;
+    for (int64_t j = 0; j < d; j++) {
+        double gamma = t->norm == 2 ? t->gamma->value[j] : 1, hat = (x[j] - mean) * rstd;
+        sum += turned[j] * gamma;
+        sum_terms += terms[j] * fabs(gamma);
+        dot += turned[j] * gamma * hat;
+        dot_terms += terms[j] * fabs(gamma * hat);
+        if (t->norm == 2) {
+            t->dgamma->value[j] += turned[j] * hat;
+            t->dgamma->magnitude[j] += terms[j] * fabs(hat);
+            t->dbeta->value[j] += turned[j];
+            t->dbeta->magnitude[j] += terms[j];
+        }
+    }
+    double n = (double)d;
+    for (int64_t j = 0; j < d; j++) {
+        double gamma = t->norm == 2 ? t->gamma->value[j] : 1, hat = (x[j] - mean) * rstd;
+        t->dx->value[row * d + j] = rstd * (turned[j] * gamma - sum / n - hat * (dot / n));
+        t->dx->magnitude[row * d + j] =
+            fabs(rstd) * (terms[j] * fabs(gamma) + sum_terms / n + fabs(hat) * (dot_terms / n));
+    }
+}
+
+static void run(const struct stream *t) {
+    double *turned = malloc(2 * (size_t)(t->dim ? t->dim : 1) * sizeof *turned),
+           *terms = turned + t->dim;
+    for (int64_t row = 0; turned && row < t->batch * t->seq * t->heads; row++) {
+        int64_t n = row % t->heads, s = row / t->heads % t->seq, b = row / t->heads / t->seq,
+                p = t->offset + s;
+        unrotate(t, t->grad->value + ((b * t->heads + n) * t->total + p) * t->dim, p, turned,
+                 terms);
+        if (t->norm) {
+            normalize(t, row, turned, terms);
+            continue;
+        }
+        for (int64_t j = 0; j < t->dim; j++) {
+            t->dx->value[row * t->dim + j] = turned[j];
+            t->dx->magnitude[row * t->dim + j] = terms[j];
+        }
+    }
+    free(turned);
+}
+
+void ref_norm_rope_concat_grad(const struct ref_tensor *in, const struct ascgrad_attr *attr,
+                               struct ref_tensor *out) {
+    for (int i = 6; i < 14; i++) { /* sums; a part that is absent adds nothing */
+        for (int64_t j = 0; out[i].present && j < out[i].shape.dim[0]; j++) {
+            out[i].value[j] = out[i].magnitude[j] = 0;
+        }
+    }
+    for (int k = 0; k < 3; k++) { /* query, key, value */
+        for (int added = 0; added < 2; added++) {
+            const struct ref_tensor *grad = &in[k], *x = &in[(k ? 4 : 3) + 2 * added];
+            const struct ref_tensor *main = &in[k ? 4 : 3], *encoder = &in[k ? 6 : 5];
+            if (!x->present) continue;
+            int64_t main_seq = main->shape.dim[1],
+                    added_seq = encoder->present ? encoder->shape.dim[1] : 0;
+            int weight = 7 + 3 * k + 6 * added, dgamma = 6 + 2 * k + 4 * added;
+            struct stream t = {.grad = grad,
+                               .x = x,
+                               .sin = &in[19],
+                               .cos = &in[20],
+                               .dx = &out[k + 3 * added],
+                               .batch = x->shape.dim[0],
+                               .heads = x->shape.dim[2],
+                               .dim = x->shape.dim[3],
+                               .seq = added ? added_seq : main_seq,
+                               .total = main_seq + added_seq};
+            t.offset = added == (int)attr[3].i ? 0 : added ? main_seq : added_seq;
+            if (k < 2) {
+                t.norm = (int)attr[added].i, t.rope = (int)attr[2].i;
+                t.gamma = &in[weight], t.mean = &in[weight + 1], t.rstd = &in[weight + 2];
+                t.dgamma = &out[dgamma], t.dbeta = &out[dgamma + 1];
+            }
+            run(&t);
+        }
+    }
+}
