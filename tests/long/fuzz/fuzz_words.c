@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Any words on the command line (tools/text.c): "fp16[2,3]", "qSeqLen=1,2,3", "mode=1", for each operator.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../ge/ir.h"
+#include "../../../tools/text.h"
+
+/* twin/run.c has the real one, and all the kernels with it. */
+bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
+    static const char *const kinds[] = {"int", "bool", "listInt"};
+    if (index >= ascgrad_ir_count) return false;
+    const struct ascgrad_ir *ir = &ascgrad_ir_table[index];
+    memset(info, 0, sizeof *info);
+    info->type = ir->type, info->kernel = ir->kernel;
+    info->inputs = ir->inputs, info->outputs = ir->outputs, info->attrs = ir->attrs;
+    for (uint32_t i = 0; i < ir->inputs; i++) info->in[i].name = ir->in[i].name;
+    for (uint32_t i = 0; i < ir->outputs; i++) info->out[i].name = ir->out[i].name;
+    for (uint32_t i = 0; i < ir->attrs; i++)
+        info->attr[i] = (struct ascgrad_attr_info){ir->attr[i].name, kinds[ir->attr[i].kind], ir->attr[i].required,
+                                                   ir->attr[i].initial};
+    return true;
+}
+
+static void spec(const char *word) {
+    struct ascgrad_tensor tensor, again;
+    if (!text_parse_spec(word, &tensor)) return;
+    char dims[1024], copy[1100];
+    if (tensor.rank < 0 || tensor.rank > 25) abort();
+    text_print_dims(dims, sizeof dims, &tensor);
+    snprintf(copy, sizeof copy, "%s[%s]", text_dtype(tensor.dtype), dims);
+    if (!text_parse_spec(copy, &again) || memcmp(&tensor, &again, sizeof tensor) != 0) abort();
+    if (text_tensor_bytes(&tensor) > 0 && text_tensor_elements(&tensor) <= 0) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) return 0;
+    char *text = malloc(size), *save = NULL;
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = 0;
+    struct request r;
+    if (!request_begin(&r, ascgrad_ir_table[data[0] % ascgrad_ir_count].type)) abort();
+    for (char *word = strtok_r(text, " \n", &save); word; word = strtok_r(NULL, " \n", &save)) {
+        char why[ASCGRAD_WHY] = "";
+        spec(word);
+        request_input(&r, word);
+        request_output(&r, word);
+        if (!request_attr(&r, word, why) && !why[0]) abort();
+    }
+    request_free(&r);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutation test of infer and tiling: one small fault at a time in op_proto/*_infer.c and op_tiling/*_tiling.c; do the tests
+notice? A fault is a comparison or a sign turned around, a constant off by one, && for ||, a condition that never holds.
+
+    mutate.py --build BUILD [--count N] [--seed S] [--least PERCENT] [FILE...]
+
+The tests: the rows of tests/cases and tests/op_tiling/refusals.h, and random calls of tiling (tiling_property). Both look at
+what a plan must be, not at what it is today, so a fault that only makes a plan slower lives on; those are printed.
+A fault that leaves the object file as it was is no fault and is not counted.
+"""
+import argparse
+import glob
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+FLIPS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",),
+         "&&": ("||",), "||": ("&&",), "+": ("-",), "-": ("+",), "*": ("+",)}
+FLAGS = ["-std=gnu11", "-O1", "-D_GNU_SOURCE", "-ffp-contract=off", "-w"]
+PROPERTIES = {"exp_segsum": ["ExpSegsumGrad"], "rope": ["RopeGrad"], "norm_rope_concat": ["NormRopeConcatGrad"],
+              "rotary": ["RotaryMulGrad", "RotaryPositionEmbeddingGrad"]}
+
+
+def blank(text):
+    """Comments, strings and preprocessor lines as spaces: nothing there is a fault."""
+    pattern = r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|^#[^\n]*'
+    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.S | re.M)
+
+
+def faults(text):
+    """(position, old, new) of every fault that this file can have."""
+    code, found = blank(text), []
+    for m in re.finditer(r" (<=|>=|==|!=|<|>|&&|\|\||\+|-|\*) ", code):
+        found += [(m.start(1), m.group(1), new) for new in FLIPS[m.group(1)]]
+    for m in re.finditer(r"(?<![\w.])(\d+)(?![\w.])", code):
+        found.append((m.start(1), m.group(1), str(int(m.group(1)) + 1)))
+    for m in re.finditer(r"^ *if \((.*)\) (\{|return)", code, flags=re.M):
+        at, end = m.start(1), m.end(1)
+        found.append((at, text[at:end], "0 && (" + text[at:end] + ")"))
+    return found
+
+
+def family(file):
+    return re.sub(r"(_check|_plan)?_(infer|tiling)\.c$", "", os.path.basename(file))
+
+
+class Bench:
+    def __init__(self, build, work):
+        self.generated, self.work = os.path.join(build, "generated"), work
+        shutil.rmtree(work, ignore_errors=True)
+        os.makedirs(work)
+        self.files = sorted(glob.glob(ROOT + "/op_proto/*_infer.c") + glob.glob(ROOT + "/op_tiling/*_tiling.c"))
+        common = [ROOT + "/ge/node.c", self.generated + "/ir_table.c"]
+        self.objects = {f: self.compile(f, os.path.join(work, os.path.basename(f) + ".o")) for f in self.files + common}
+        tests = ROOT + "/tests/"
+        self.programs = []
+        for name, files in (("rows", [tests + "op_tiling/test_rows.c", tests + "op_tiling/rows.c"]),
+                            ("property", [tests + "long/tiling_property.c"] + glob.glob(tests + "long/property_*.c"))):
+            objects = [self.compile(f, os.path.join(work, os.path.basename(f) + ".o")) for f in files]
+            self.programs.append((name, objects))
+
+    def compile(self, file, to, include=()):
+        command = ["gcc", *FLAGS, *include, "-I" + self.generated, "-I" + ROOT + "/ge", "-c", file, "-o", to]
+        return to if subprocess.run(command, capture_output=True).returncode == 0 else None
+
+    def verdict(self, file, text, where):
+        """killed, lives, same (no fault at all) or broken (does not compile)."""
+        os.makedirs(where, exist_ok=True)
+        folder = os.path.join(where, os.path.basename(os.path.dirname(file)))
+        os.makedirs(folder, exist_ok=True)
+        for name in ("ge", "op_kernel"):
+            if not os.path.exists(os.path.join(where, name)):
+                os.symlink(os.path.join(ROOT, name), os.path.join(where, name))
+        copy = os.path.join(folder, os.path.basename(file))
+        with open(copy, "w") as f:
+            f.write(text)
+        mutant = self.compile(copy, os.path.join(where, "mutant.o"), ["-I" + os.path.dirname(file)])
+        if not mutant:
+            return "broken"
+        if self.code(mutant) == self.code(self.objects[file]):
+            return "same"
+        return "killed" if self.notices(file, mutant, where) else "lives"
+
+    def notices(self, file, object_file, where):
+        """Whether a test fails with this object in the place of the file's own."""
+        objects = [object_file if f == file else o for f, o in self.objects.items()]
+        for name, own in self.programs:
+            program = os.path.join(where, name)
+            subprocess.run(["gcc", "-o", program, *own, *objects, "-lm"], check=True)
+            runs = [[]] if name == "rows" else [["--count", "30000", "--seed", "1000001", op] for op in PROPERTIES[family(file)]]
+            for arguments in runs:
+                try:
+                    if subprocess.run([program, *arguments], capture_output=True, timeout=20).returncode:
+                        return True
+                except subprocess.TimeoutExpired:
+                    return True
+        return False
+
+    @staticmethod
+    def code(path):
+        return subprocess.run(["objdump", "-d", "-s", "-j", ".text", "-j", ".rodata", "--no-show-raw-insn", path],
+                              capture_output=True).stdout.split(b"\n", 3)[-1]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--count", type=int, default=60, help="faults per family of operators")
+    parser.add_argument("--seed", default=str(int(time.time())))
+    parser.add_argument("--least", type=float, default=0, help="fail below this score")
+    parser.add_argument("files", nargs="*")
+    arguments = parser.parse_args()
+    bench = Bench(os.path.abspath(arguments.build), os.path.join(os.path.abspath(arguments.build), "mutate"))
+    if not all(bench.verdict(f, open(f).read(), bench.work + "/plain") == "same" for f in bench.files):
+        print("the unchanged files do not give the same objects twice")
+        return 1
+    print(f"seed {arguments.seed}")
+    families, scores = {}, []
+    for file in bench.files:
+        if not arguments.files or any(a in file for a in arguments.files):
+            families.setdefault(family(file), []).append(file)
+    for name, files in families.items():
+        if bench.notices(files[0], bench.objects[files[0]], bench.work + "/plain"):
+            print(f"{name}: its tests fail without any fault")
+            return 1
+        rng = random.Random(f"{arguments.seed} {name}")
+        all_faults = [(f, fault) for f in files for fault in faults(open(f).read())]
+        chosen = rng.sample(all_faults, min(arguments.count, len(all_faults)))
+
+        def judge(numbered):
+            number, (file, (at, old, new)) = numbered
+            text = open(file).read()
+            return bench.verdict(file, text[:at] + new + text[at + len(old):], f"{bench.work}/{number % 1000}")
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            verdicts = list(pool.map(judge, enumerate(chosen)))
+        for (file, (at, old, new)), verdict in zip(chosen, verdicts):
+            if verdict == "lives":
+                line = open(file).read().count("\n", 0, at) + 1
+                print(f"lives: {os.path.relpath(file, ROOT)}:{line}: {old} -> {new}")
+        killed, alive = verdicts.count("killed"), verdicts.count("lives")
+        scores.append((killed, alive))
+        print(f"{name}: {len(all_faults)} possible faults, {killed + alive} tried, {killed} noticed, "
+              f"score {100 * killed / max(1, killed + alive):.0f} %", flush=True)
+    killed, alive = (sum(s[i] for s in scores) for i in (0, 1))
+    score = 100 * killed / max(1, killed + alive)
+    print(f"mutation score {score:.0f} % ({killed} of {killed + alive})")
+    return 1 if score < arguments.least else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

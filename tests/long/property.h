@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Property tests of the tiling functions: what tiling_property.c gives an operator's maker and judges.
+ */
+#ifndef ASCGRAD_PROPERTY_H
+#define ASCGRAD_PROPERTY_H
+
+#include <stdio.h>
+
+#include "../../ge/ir.h"
+
+enum { LIST_MAX = 2100 };
+
+/* One random call. The node points into the trial itself. */
+struct trial {
+    uint64_t random;
+    struct ascgrad_node node;
+    struct ascgrad_shape in[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS];
+    struct ascgrad_chip chip;
+    int64_t list[LIST_MAX];
+};
+
+static inline uint64_t draw(struct trial *t, uint64_t n) { /* 0 .. n - 1 */
+    uint64_t z = (t->random += 0x9e3779b97f4a7c15u);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z ^ z >> 31) % n;
+}
+
+static inline bool chance(struct trial *t, unsigned percent) {
+    return draw(t, 100) < percent;
+}
+
+int64_t draw_size(struct trial *t);  /* mostly small, now and then huge, now and then 0 */
+int64_t draw_width(struct trial *t); /* of a row: around the limits of blocks, repeats and buffers */
+
+/* Sets input i: present, dtype, shape. */
+void set_input(struct trial *t, uint32_t i, int32_t dtype, uint32_t rank, const int64_t *dim);
+
+/* An operator: make fills the node's inputs and attributes (types, names and counts are set already);
+ * judge looks at an accepted plan, judge_pair at two plans of one node for two chips. Both return NULL or what is
+ * wrong. */
+struct property {
+    const char *kernel;
+    void (*make)(struct trial *t, int32_t dtype);
+    const char *(*judge)(const struct trial *t, const struct ascgrad_launch *launch);
+    const char *(*judge_pair)(const struct ascgrad_launch *a, const struct ascgrad_launch *b);
+};
+
+extern const struct property property_rotary_mul_grad, property_rotary_position_embedding_grad, property_rope_grad,
+    property_norm_rope_concat_grad, property_exp_segsum_grad;
+
+#define NEED(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) return #condition;                                                       \
+    } while (0)
+
+typedef __int128 wide_int; /* sums and products here must not be the ones that overflow */
+
+static inline int64_t up(int64_t a, int64_t b) {
+    return (a + b - 1) / b * b;
+}
+
+#endif

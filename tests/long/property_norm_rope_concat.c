@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a plan of NormRopeConcatGrad must be.
+ */
+#include "../../op_kernel/norm_rope_concat_grad_tiling_data.h"
+#include "property.h"
+
+static void make(struct trial *t, int32_t dtype) {
+    int64_t batch = chance(t, 70) ? 1 + (int64_t)draw(t, 4) : draw_size(t), heads = draw_size(t), dim = draw_width(t);
+    for (uint32_t i = 0; i < 3; i++) t->node.attr[i].i = (int64_t)draw(t, 3);
+    t->node.attr[3].i = (int64_t)draw(t, 2);
+    if (t->node.attr[2].i == 0 && chance(t, 20)) dim = dim > 1 ? dim - 1 : 1;
+    int64_t seq[4], total[2]; /* query, key, encoder_query, encoder_key */
+    for (uint32_t i = 0; i < 4; i++) seq[i] = i < 2 || chance(t, 50) ? draw_size(t) : -1;
+    if (chance(t, 50)) seq[1] = seq[0], seq[3] = seq[2];
+    for (uint32_t i = 0; i < 4; i++) {
+        if (seq[i] >= 0) set_input(t, 3 + i, dtype, 4, (int64_t[]){batch, seq[i], heads, dim});
+        int64_t norm = t->node.attr[i / 2].i;
+        uint32_t weight = 7 + 3 * i;
+        if (seq[i] < 0 || norm == 0) continue;
+        if (norm == 2) set_input(t, weight, dtype, 1, &dim);
+        set_input(t, weight + 1, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
+        set_input(t, weight + 2, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
+    }
+    for (uint32_t i = 0; i < 2; i++) total[i] = seq[i] + (seq[i + 2] > 0 ? seq[i + 2] : 0);
+    for (uint32_t i = 0; i < 3; i++) set_input(t, i, dtype, 4, (int64_t[]){batch, heads, total[i > 0], dim});
+    if (t->node.attr[2].i == 0) return;
+    int64_t rows = total[0] < total[1] ? total[0] : total[1];
+    if (total[0] == 0 || total[1] == 0) rows = total[0] + total[1];
+    if (chance(t, 30)) rows = (int64_t)draw(t, (uint64_t)rows + 1);
+    set_input(t, 19, dtype, 2, (int64_t[]){rows, dim});
+    set_input(t, 20, dtype, 2, (int64_t[]){rows, dim});
+}
+
+/* The two streams of query, key or value fill the concatenated sequence without overlap. */
+static const char *judge_streams(const NormRopeConcatGradTilingData *d, const struct trial *t) {
+    static const uint32_t input[NRC_STREAMS] = {3, 5, 4, 6, 4, 6};
+    for (int i = 0; i < NRC_STREAMS; i++) {
+        const NrcStreamTiling *s = &d->stream[i], *other = &d->stream[i ^ 1];
+        const struct ascgrad_arg *in = &t->node.in[input[i]];
+        NEED(s->seq == (in->present ? in->shape->dim[1] : 0));
+        NEED(s->lines == (in->present ? ascgrad_elements(in->shape, 0, 3) : 0));
+        NEED(s->total == s->seq + other->seq);
+        NEED(s->seq == 0 || other->seq == 0 || (i % 2 == t->node.attr[3].i ? s->offset == 0 : s->offset == other->seq));
+        NEED(s->norm == (i < NRC_NORMED ? (uint32_t)t->node.attr[i % 2].i : 0));
+        NEED(i < NRC_NORMED || s->copy);
+        NEED(!s->copy || (s->norm == 0 && (i >= NRC_NORMED || d->rope == 0)));
+    }
+    return NULL;
+}
+
+/* Chunks and jobs number all lines; the shares of the cores take every job once. */
+static const char *judge_shares(const NormRopeConcatGradTilingData *d, int64_t cores, int64_t es) {
+    int64_t chunks = 0, jobs = 0;
+    NEED(d->chunk_lines >= 1 && d->job_lines >= 1);
+    for (int i = 0; i < NRC_STREAMS; i++) {
+        const NrcStreamTiling *s = &d->stream[i];
+        int64_t each = s->copy ? d->job_lines : d->chunk_lines, *count = s->copy ? &jobs : &chunks;
+        NEED(s->first == *count);
+        *count += s->lines / each + (s->lines % each != 0);
+    }
+    NEED(chunks == d->chunks && jobs == d->jobs);
+    NEED(d->busy_cores < cores && d->busy_cores == chunks % cores);
+    NEED(d->jobs_busy >= 0 && d->jobs_free >= 0);
+    NEED((wide_int)d->busy_cores * d->jobs_busy <= jobs);
+    NEED((wide_int)d->busy_cores * d->jobs_busy + (wide_int)(cores - d->busy_cores) * d->jobs_free >= jobs);
+    NEED((wide_int)d->chunk_lines * d->dim * es % 32 == 0 && (wide_int)d->job_lines * d->dim * es % 32 == 0);
+    return NULL;
+}
+
+struct region {
+    int64_t at, bytes;
+};
+
+/* In order, aligned, without overlap, all inside. */
+static bool fit(const struct region *r, size_t n, int64_t whole) {
+    int64_t end = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (r[i].at < end || r[i].at % 32 || r[i].bytes < 0) return false;
+        end = r[i].at + r[i].bytes;
+    }
+    return end <= whole;
+}
+
+/* Every member of a buffer lies inside it, beside the others. */
+static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t es, int64_t ub) {
+    int64_t pitch = up(d->columns, 32 / es) * d->pieces, lines = d->tile_lines, tile = lines * pitch;
+    int64_t heads = d->heads > 0 ? d->heads : 1, eights = up(lines, 8), rows = 0;
+    if (d->rope) { /* of cos and sin that a tile can meet */
+        bool whole = lines % heads == 0 && d->chunk_lines % heads == 0;
+        rows = whole ? lines / heads : (lines + heads - 2) / heads + 1;
+        rows = rows < lines ? rows : lines;
+    }
+    NEED((int64_t)2 * d->in_bytes + d->out_bytes + 2 * (int64_t)d->copy_bytes + d->calc_bytes +
+             (d->weights ? d->flush_bytes : 0) <= ub);
+    bool wide = es == 4, gather = wide && d->rope == 1;
+    int64_t table = rows * pitch, tiles = d->blocks > 1 ? (d->chunk_lines + lines - 1) / lines : 1;
+    const struct region in[] = {{0, tile * es}, {d->at_x, tile * es}, {d->at_mean, lines * 4}, {d->at_rstd, lines * 4},
+                                {d->at_cos, table * es}, {d->at_sin, table * es}, {d->at_gamma, pitch * es}};
+    NEED(fit(in, sizeof in / sizeof in[0], d->in_bytes));
+    const struct region work[] = {
+        {d->at_w0, wide ? 0 : tile * 4},
+        {d->at_w1, wide ? 0 : tile * 4},
+        {d->at_w2, tile * 4},
+        {d->at_cos_wide, wide ? 0 : table * 4},
+        {d->at_sin_wide, wide && !gather ? 0 : table * 4},
+        {d->at_gamma_wide, pitch * 4},
+        {d->at_dbeta, d->weights ? d->sum_lines * pitch * 4 : 0},
+        {d->at_dgamma, d->weights ? d->sum_lines * pitch * 4 : 0},
+        {d->at_mean_wide, eights * 32},
+        {d->at_rstd_wide, eights * 32},
+        {d->at_rstd_row, eights * 4},
+        {d->at_stat_wide, 2 * eights * 32},
+        {d->at_swap, d->swap_entries * 4},
+        {d->at_part, 2 * eights * d->fold * 32},
+        {d->at_fold, (d->fold > 1 ? 2 : 1) * (int64_t)d->fold_bytes},
+        {d->at_stat, tiles * (int64_t)d->stat_floats * 4},
+    };
+    NEED(fit(work, sizeof work / sizeof work[0], d->calc_bytes));
+    NEED(d->at_part + d->zero_bytes <= d->calc_bytes && d->at_part + d->zero_bytes >= d->at_stat + tiles * d->stat_floats * 4);
+    NEED(d->fold >= 1 && (d->fold & (d->fold - 1)) == 0 && d->fold * 64 >= pitch && (d->fold == 1 || d->fold * 32 < pitch));
+    NEED(d->fold_bytes >= 2 * eights * d->fold * 4 && d->stat_floats >= 2 * eights);
+    NEED(gather ? d->swap_entries >= 64 && d->swap_entries <= 1024 : d->swap_entries == 0);
+    NEED(tile * es <= d->out_bytes && (!d->weights || 2 * pitch * 4 <= d->flush_bytes));
+    NEED((int64_t)d->batch * NRC_SEGMENT * 4 <= d->in_bytes && d->batch >= 1);
+    int64_t line = up((int64_t)d->copy_columns * es, 32);
+    NEED(d->copy_lines >= 1 && d->copy_columns >= 1 && d->copy_lines * line <= d->copy_bytes);
+    NEED(d->copy_lines == 1 || d->copy_columns == d->dim);
+    return NULL;
+}
+
+static const char *judge(const struct trial *t, const struct ascgrad_launch *launch) {
+    NormRopeConcatGradTilingData d;
+    NEED(launch->size == sizeof d);
+    memcpy(&d, launch->data, sizeof d);
+    const struct ascgrad_shape *q = t->node.in[3].shape;
+    int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[3].dtype), cores = launch->block_dim, sums = 0;
+    NEED(d.dim == q->dim[3]);
+    if (d.dim == 0) return launch->block_dim == 1 ? NULL : "one core for nothing";
+    NEED(d.heads == q->dim[2]);
+    const char *wrong = judge_streams(&d, t);
+    if (!wrong) wrong = judge_shares(&d, cores, es);
+    if (!wrong) wrong = judge_buffers(&d, es, (int64_t)t->chip.ub);
+    if (wrong) return wrong;
+    int64_t piece = d.dim / d.pieces, pitch = up(d.columns, 32 / es) * d.pieces;
+    NEED(piece * d.pieces == d.dim && d.blocks >= 1 && d.columns >= 1);
+    NEED((wide_int)d.blocks * d.columns >= piece && (wide_int)(d.blocks - 1) * d.columns < piece);
+    NEED(pitch / 8 <= 255 && d.tile_lines >= 1 && d.tile_lines <= 255 && d.sum_lines >= 1);
+    NEED(d.rope == (t->node.attr[2].i && t->node.in[19].shape->dim[0] ? t->node.attr[2].i : 0));
+    for (int i = 0; i < NRC_NORMED; i++) sums += 2 * (d.weights >> i & 1);
+    NEED(launch->key == (d.weights != 0) && launch->sync_all == (d.weights != 0));
+    NEED((wide_int)launch->workspace >= (d.weights ? (wide_int)d.chunks * 2 * d.width * 4 : 0));
+    int64_t segments = (int64_t)d.blocks * d.pieces * ((d.columns + NRC_SEGMENT - 1) / NRC_SEGMENT);
+    NEED(d.unit_segments >= 1 && segments % d.unit_segments == 0 && d.units == sums * (segments / d.unit_segments));
+    NEED(d.inverse_dim == 1.0f / (float)d.dim);
+    NEED(d.width >= (d.blocks - 1) * pitch + (piece - (d.blocks - 1) * d.columns) * d.pieces && d.width <= d.blocks * pitch);
+    return NULL;
+}
+
+/* The sums are cut the same on every chip. */
+static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgrad_launch *b) {
+    const NormRopeConcatGradTilingData *p = a->data, *q = b->data;
+    NEED(p->chunk_lines == q->chunk_lines && p->tile_lines == q->tile_lines && p->sum_lines == q->sum_lines);
+    NEED(p->chunks == q->chunks && p->width == q->width && p->batch == q->batch && p->columns == q->columns);
+    NEED(a->key == b->key && a->workspace == b->workspace);
+    return NULL;
+}
+
+const struct property property_norm_rope_concat_grad = {"norm_rope_concat_grad", make, judge, judge_pair};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a plan of RopeGrad must be. The walk between the cuts is done here as the kernel does it, and every row of every
+ * sequence is counted: each must come up exactly once.
+ */
+#include "../../op_kernel/rope_grad_tiling_data.h"
+#include "property.h"
+
+enum { WALKED = 20000 }; /* tokens */
+
+static void make(struct trial *t, int32_t dtype) {
+    int64_t head = draw_width(t), q = draw_size(t), k = draw_size(t), tokens = 0, longest = 0;
+    size_t count = chance(t, 85) ? draw(t, 80) : draw(t, 2100);
+    int64_t scale = chance(t, 80) ? 1 + (int64_t)draw(t, 300) : draw_size(t) + 1, shape = (int64_t)draw(t, 3);
+    for (size_t i = 0; i < count; i++) {
+        int64_t length = shape == 0 ? scale : shape == 1 ? (int64_t)draw(t, (uint64_t)scale) : draw_size(t);
+        if (chance(t, 5)) length = 0;
+        t->list[i] = length;
+        longest = length > longest ? length : longest;
+        if (__builtin_add_overflow(tokens, length, &tokens)) tokens = INT64_MAX;
+    }
+    int64_t hidden_q, hidden_k;
+    if (__builtin_mul_overflow(head, q, &hidden_q)) hidden_q = head;
+    if (__builtin_mul_overflow(head, k, &hidden_k)) hidden_k = head;
+    set_input(t, 0, dtype, 2, (int64_t[]){tokens, hidden_q});
+    set_input(t, 1, dtype, 2, (int64_t[]){tokens, hidden_k});
+    int64_t positions = longest + (chance(t, 50) ? 0 : (int64_t)draw(t, 100));
+    set_input(t, 2, dtype, 2, (int64_t[]){positions, head});
+    set_input(t, 3, dtype, 2, (int64_t[]){positions, head});
+    t->node.attr[0].count = count;
+    t->node.attr[1].i = chance(t, 50);
+}
+
+static int64_t line(int64_t bytes) {
+    return up(bytes, 512);
+}
+
+/* Buffers as op_kernel/rope_grad.h makes them. */
+static const char *judge_buffers(const RopeGradMany *d, int32_t dtype, int64_t ub) {
+    int64_t es = (int64_t)ascgrad_dtype_size(dtype), table = (int64_t)d->table_rows * 2 * d->padded;
+    bool half = dtype == ASCGRAD_FP16;
+    int64_t wide = d->native ? 0 : line(table * 4), tile = line((int64_t)d->tile * 4);
+    wide_int bytes = (wide_int)2 * d->depth * line(d->tile * es) + line(2 * table * es);
+    bytes += up(256 + 2 * wide + (half && !d->exact ? table * 2 : 0), 32);
+    if (d->exact || (!half && es == 2)) bytes += (es == 2 ? tile : 0) + (d->exact ? tile + 256 : 0);
+    NEED(bytes <= ub);
+    NEED(d->tile > 0 && d->tile % (2 * d->padded) == 0 && d->table_rows >= 1 && d->depth >= 2);
+    NEED(d->columns >= 1 && d->columns <= d->head / 2 && d->padded >= d->columns);
+    NEED((d->packed ? 2 : 1) * d->padded * es % 32 == 0 && d->padded % 8 == 0);
+    NEED(!d->packed || (d->columns == d->head / 2 && d->padded == d->columns));
+    NEED(!d->native || (half && !d->exact && d->padded % 16 == 0));
+    NEED(2 * d->padded * 4 / 32 <= 255);                              /* repeat strides */
+    NEED(d->packed || 2 * d->table_rows <= 4095);                     /* blocks of a copy */
+    NEED(d->packed || d->tile / d->padded <= 4095);
+    NEED((wide_int)(d->head / 2 - d->columns) * es <= UINT32_MAX);    /* gap of a copy */
+    NEED((wide_int)d->tile * 4 <= INT32_MAX);
+    return NULL;
+}
+
+/* Counts the rows between two cuts of one group. */
+static const char *walk_group(const uint32_t *length, uint32_t count, int64_t first, uint32_t from_pos,
+                              uint32_t from_skip, uint32_t to_pos, uint32_t to_skip, unsigned char *seen,
+                              int64_t *rows) {
+    uint32_t begun = 0, ended = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t low = from_pos, high = to_pos;
+        if (length[i] > from_pos && begun++ < from_skip) low++;
+        if (length[i] > to_pos && ended++ < to_skip) high++;
+        high = high < length[i] ? high : length[i];
+        for (uint32_t p = low; p < high; p++) {
+            NEED(seen[first + p] == 0);
+            seen[first + p] = 1;
+            ++*rows;
+        }
+        first += length[i];
+    }
+    return NULL;
+}
+
+static const char *walk(const RopeGradMany *d, uint32_t cores, int64_t tokens) {
+    static unsigned char seen[WALKED];
+    memset(seen, 0, (size_t)tokens);
+    for (uint32_t core = 0; core < cores; core++) {
+        uint32_t last = d->cut_seq[core + 1];
+        int64_t first = d->cut_token[core], rows = 0;
+        for (uint32_t seq = d->cut_seq[core]; seq <= last && seq < d->batch; seq += d->group) {
+            uint32_t count = d->batch - seq < d->group ? d->batch - seq : d->group, longest = 0;
+            int64_t sum = 0;
+            for (uint32_t i = seq; i < seq + count; i++) {
+                sum += d->length[i];
+                longest = longest < d->length[i] ? d->length[i] : longest;
+            }
+            bool begins = seq == d->cut_seq[core], ends = seq == last;
+            const char *wrong =
+                walk_group(d->length + seq, count, first, begins ? d->cut_pos[core] : 0,
+                           begins ? d->cut_skip[core] : 0, ends ? d->cut_pos[core + 1] : longest,
+                           ends ? d->cut_skip[core + 1] : 0, seen, &rows);
+            if (wrong) return wrong;
+            first += sum;
+        }
+        NEED(rows <= 2 * (tokens / cores) + 32); /* no core has far more to do than the others */
+    }
+    for (int64_t i = 0; i < tokens; i++) NEED(seen[i] == 1);
+    return NULL;
+}
+
+static const char *judge_cuts(const RopeGradMany *d, uint32_t cores, int64_t tokens, int64_t es) {
+    int64_t row = (int64_t)d->head * es;
+    NEED(d->group >= 1 && d->batch >= 1);
+    NEED(d->cut_token[0] == 0 && d->cut_seq[0] == 0 && d->cut_pos[0] == 0 && d->cut_skip[0] == 0);
+    NEED(d->cut_token[cores] == tokens && d->cut_seq[cores] == d->batch);
+    for (uint32_t c = 1; c < cores; c++) {
+        NEED(d->cut_seq[c] >= d->cut_seq[c - 1] && d->cut_seq[c] < d->batch && d->cut_seq[c] % d->group == 0);
+        NEED(d->cut_token[c] >= d->cut_token[c - 1]);
+        NEED(d->group > 1 || d->cut_pos[c] < d->length[d->cut_seq[c]]);
+        if (d->group == 1) { /* otherwise every row is whole blocks */
+            wide_int at = (wide_int)(d->cut_token[c] + d->cut_pos[c]) * row;
+            NEED(at * d->q_heads % 32 == 0 && at * d->k_heads % 32 == 0);
+        }
+    }
+    NEED(d->group == 1 || ((wide_int)row * d->q_heads % 32 == 0 && (wide_int)row * d->k_heads % 32 == 0));
+    return tokens < WALKED ? walk(d, cores, tokens) : NULL;
+}
+
+static const char *judge(const struct trial *t, const struct ascgrad_launch *launch) {
+    static RopeGradMany d;
+    NEED(launch->key <= 1 && launch->size == (launch->key ? sizeof(RopeGradMany) : sizeof(RopeGradFew)));
+    NEED(launch->workspace == 0 && !launch->sync_all);
+    memset(&d, 0, sizeof d);
+    memcpy(&d, launch->data, launch->size);
+    const struct ascgrad_shape *q = t->node.in[0].shape, *k = t->node.in[1].shape, *cos = t->node.in[2].shape;
+    NEED(d.batch <= (launch->key ? ROPE_GRAD_MANY : ROPE_GRAD_FEW));
+    NEED(d.head == cos->dim[1] && (wide_int)d.q_heads * d.head == q->dim[1] && (wide_int)d.k_heads * d.head == k->dim[1]);
+    NEED(d.exact == (t->node.attr[1].i != 0));
+    const char *wrong = judge_buffers(&d, t->node.in[0].dtype, (int64_t)t->chip.ub);
+    if (wrong) return wrong;
+    if (d.batch == 0) return q->dim[0] == 0 || d.q_heads + d.k_heads == 0 ? NULL : "batch";
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < d.batch; i++) {
+        NEED(d.length[i] > 0 && d.length[i] <= cos->dim[0]);
+        sum += d.length[i];
+    }
+    NEED(sum == q->dim[0]);
+    return judge_cuts(&d, launch->block_dim, sum, (int64_t)ascgrad_dtype_size(t->node.in[0].dtype));
+}
+
+const struct property property_rope_grad = {"rope_grad", make, judge, NULL};

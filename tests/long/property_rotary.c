@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a plan of RotaryMulGrad and RotaryPositionEmbeddingGrad must be.
+ */
+#include "../../op_kernel/rotary_grad_tiling_data.h"
+#include "property.h"
+
+static void draw_shapes(struct trial *t, int64_t *dy, int64_t *cos, uint32_t *rank) {
+    *rank = 1 + (uint32_t)draw(t, chance(t, 5) ? 24 : 4);
+    bool kept = chance(t, 50);
+    for (uint32_t i = 0; i + 1 < *rank; i++) {
+        if (chance(t, 50)) kept = !kept;
+        dy[i] = draw_size(t);
+        cos[i] = kept ? dy[i] : 1;
+    }
+    dy[*rank - 1] = cos[*rank - 1] = draw_width(t);
+}
+
+static void make_mul(struct trial *t, int32_t dtype) {
+    int64_t dy[ASCGRAD_MAX_RANK], cos[ASCGRAD_MAX_RANK];
+    uint32_t rank;
+    draw_shapes(t, dy, cos, &rank);
+    set_input(t, 0, dtype, rank, dy);
+    set_input(t, 1, dtype, rank, cos);
+    set_input(t, 2, dtype, rank, cos);
+    set_input(t, 3, dtype, rank, dy);
+    t->node.attr[0].i = chance(t, 75);
+}
+
+static void make_embedding(struct trial *t, int32_t dtype) {
+    int64_t dy[ASCGRAD_MAX_RANK], cos[ASCGRAD_MAX_RANK];
+    uint32_t rank;
+    draw_shapes(t, dy, cos, &rank);
+    set_input(t, 0, dtype, rank, dy);
+    set_input(t, 1, dtype, rank, cos);
+    set_input(t, 2, dtype, rank, cos);
+    if (chance(t, 75)) set_input(t, 3, dtype, rank, dy);
+    t->node.attr[0].i = (int64_t)draw(t, 4);
+}
+
+/* Buffers as Setup() in op_kernel/rotary_grad.h makes them. way: how the kernel finds partners, its MODE. */
+static int64_t unified_buffer(const RotaryGradTiling *d, int64_t es, uint64_t way) {
+    bool wide = es == 4, swapped = way == 1 || way == 4;
+    int64_t tile = d->tile, cosines = d->cosines;
+    int64_t at = (wide ? 0 : tile) + (swapped ? tile : 0) + 64;
+    at += (d->with_x && (!wide || way == 3) ? tile : 0) + 64;
+    at += (!wide || way == 3 || d->with_x ? tile : 0) + 64 + tile;
+    at += (wide ? swapped : 2) * cosines + (int64_t)d->levels * 2 * cosines;
+    at = (at + d->table + (way == 4 ? d->row : 0) + 128) / 128 * 128;
+    int64_t bytes = at * 4 + 2 * 256 + 4 * up(tile * es, 32);
+    if (d->with_x) bytes += 2 * up(tile * es, 32) + 2 * up(cosines * (d->partial ? 4 : es), 32);
+    if (d->lines) bytes += 2 * up(2 * cosines * es, 512);
+    return bytes;
+}
+
+/* Every row of dy in exactly one (slab, key, outer, inner), every column in exactly one strip. */
+static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int64_t last) {
+    NEED(d->strips >= 1 && d->strips_half >= 1 && d->lines >= 1 && d->lines % d->strips == 0);
+    NEED(d->width >= 1 && (wide_int)d->strips_half * d->width >= d->half);
+    NEED((wide_int)(d->strips_half - 1) * d->width < d->half);
+    int64_t groups = d->strips > 1 ? d->strips / d->strips_half : d->groups;
+    NEED(d->strips == 1 || (d->groups == 1 && d->strips == groups * d->strips_half));
+    NEED((wide_int)groups * 2 * d->half == d->row && (last % d->row == 0 || d->row % last == 0));
+    NEED(d->chunk_rows >= 1 && d->chunks_inner >= 1 && d->chunks >= 1 && d->chunks % d->chunks_inner == 0);
+    NEED((wide_int)d->chunks_inner * d->chunk_rows >= d->inner);
+    NEED((wide_int)(d->chunks_inner - 1) * d->chunk_rows < d->inner);
+    wide_int outer = d->chunks / d->chunks_inner;
+    NEED((wide_int)(d->lines / d->strips) * outer * d->inner * d->row == elements);
+    NEED(d->keys >= 1 && d->lines / d->strips % d->keys == 0);
+    NEED(d->segments >= 1 && d->segments <= d->chunks);
+    return NULL;
+}
+
+/* The element of cos that belongs to element `at` of dy. */
+static int64_t broadcast(const struct ascgrad_shape *dy, const struct ascgrad_shape *cos, int64_t at) {
+    int64_t result = 0, step = 1;
+    for (uint64_t i = dy->rank; i-- > 0;) {
+        if (cos->dim[i] != 1) result += at % dy->dim[i] * step;
+        step *= cos->dim[i];
+        at /= dy->dim[i];
+    }
+    return result;
+}
+
+/* Small shapes: the strides reach every row of dy once, each with its own row of cos. */
+static const char *judge_strides(const RotaryGradTiling *d, const struct ascgrad_shape *dy,
+                                 const struct ascgrad_shape *cos) {
+    enum { MOST = 2000 };
+    static unsigned char seen[MOST];
+    int64_t lines = d->lines / d->strips, outers = d->chunks / d->chunks_inner;
+    wide_int rows = (wide_int)lines * outers * d->inner;
+    if (rows > MOST) return NULL;
+    memset(seen, 0, sizeof seen);
+    for (int64_t line = 0; line < lines; line++) {
+        int64_t slab = line / d->keys, key = line % d->keys;
+        for (int64_t i = 0; i < outers * d->inner; i++) {
+            int64_t outer = i / d->inner, inner = i % d->inner;
+            int64_t at = slab * d->slab_stride + outer * d->outer_stride + key * d->key_stride + inner * d->inner_stride;
+            NEED(at >= 0 && at < rows && !seen[at]);
+            seen[at] = 1;
+            NEED(broadcast(dy, cos, at * d->row) == line * d->row);
+            NEED(broadcast(dy, cos, at * d->row + d->row - 1) == line * d->row + d->row - 1);
+        }
+    }
+    return NULL;
+}
+
+static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
+    NEED(d->tile_keys >= 1 && d->group_keys >= d->tile_keys && d->cosines % d->group_keys == 0);
+    int64_t pitch = d->cosines / d->group_keys;
+    NEED((wide_int)d->tile_keys * d->chunk_rows * pitch <= d->tile);
+    NEED((int64_t)d->tile_keys * d->chunk_rows * d->groups <= 4095);              /* blocks of a copy */
+    NEED(d->strips == 1 || (d->tile_keys == 1 && d->group_keys == 1));
+    NEED(d->keys_last || d->tile_keys == 1 || d->chunks_inner == 1);
+    NEED(pitch / 8 <= 255);                                                       /* repeat strides */
+    NEED(pitch >= 2 * (int64_t)d->groups * d->width && pitch >= d->sum_row && d->sum_row >= 2 * d->groups * d->width);
+    NEED(pitch * es % 32 == 0);
+    if (d->chunk_rows > 1) NEED((wide_int)(d->keys_last ? d->inner_stride : 1) * d->row * es <= UINT32_MAX);
+    wide_int reach = 1;
+    for (uint32_t i = 0; i < d->levels; i++) reach *= 16;
+    if (d->with_x && d->levels) NEED(reach >= (d->chunks + d->segments - 1) / d->segments);
+    if (d->with_x && (d->inner > 1 || d->chunks > 1)) NEED(d->levels >= 1);
+    /* Whole blocks of dcos for every core, except in the last one. */
+    NEED(d->join_unit >= 1 && d->unit >= 1 && d->unit % d->join_unit == 0);
+    bool alone = d->strips > 1 && d->half * es % 32 == 0; /* every strip is whole blocks */
+    NEED(alone || d->join_unit % d->strips == 0);
+    NEED(alone || (wide_int)(d->join_unit / d->strips) * d->row * es % 32 == 0);
+    NEED(!d->flat || (d->strips == 1 && d->sum_row == d->row));
+    return NULL;
+}
+
+static const char *judge_common(const struct trial *t, const struct ascgrad_launch *launch, uint32_t at_dy, int64_t mode,
+                                bool with_x) {
+    RotaryGradTiling d;
+    NEED(launch->size == sizeof d);
+    memcpy(&d, launch->data, sizeof d);
+    const struct ascgrad_shape *dy = t->node.in[at_dy].shape, *cos = t->node.in[1].shape;
+    int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[at_dy].dtype), elements = ascgrad_elements(dy, 0, dy->rank);
+    uint64_t way = launch->key % 10;
+    NEED(launch->key / 10 == d.partial && launch->sync_all == (d.partial != 0));
+    NEED(elements == 0 || (mode % 2 ? way == (uint64_t)mode : way == 0 || way == 4));
+    bool real = (wide_int)elements * es < (wide_int)1 << 44; /* beyond 16 TB the accumulators outgrow the UB */
+    NEED(!real || unified_buffer(&d, es, way) <= (int64_t)t->chip.ub);
+    int64_t kept = ascgrad_elements(cos, 0, cos->rank);
+    NEED(d.zeros == (with_x && elements ? 0 : kept));
+    NEED(d.table == 0 || es == 4 || way == 4);
+    if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
+    NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
+    const char *wrong = judge_cover(&d, elements, dy->dim[dy->rank - 1]);
+    if (!wrong) wrong = judge_strides(&d, dy, cos);
+    if (!wrong) wrong = judge_limits(&d, es);
+    if (wrong) return wrong;
+    wide_int need = d.partial ? (wide_int)d.segments * 2 * d.lines * d.sum_row * 4 : 0;
+    NEED((wide_int)launch->workspace == need);
+    return NULL;
+}
+
+static const char *judge_mul(const struct trial *t, const struct ascgrad_launch *launch) {
+    return judge_common(t, launch, 3, 0, t->node.attr[0].i != 0);
+}
+
+static const char *judge_embedding(const struct trial *t, const struct ascgrad_launch *launch) {
+    return judge_common(t, launch, 0, t->node.attr[0].i, t->node.in[3].present);
+}
+
+/* Nothing but the number of cores may depend on the chip. */
+static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgrad_launch *b) {
+    NEED(a->key == b->key && a->workspace == b->workspace && a->sync_all == b->sync_all);
+    NEED(a->size == b->size && memcmp(a->data, b->data, a->size) == 0);
+    return NULL;
+}
+
+const struct property property_rotary_mul_grad = {"rotary_mul_grad", make_mul, judge_mul, judge_pair};
+const struct property property_rotary_position_embedding_grad = {"rotary_position_embedding_grad", make_embedding,
+                                                                  judge_embedding, judge_pair};

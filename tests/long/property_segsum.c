@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a plan of ExpSegsumGrad must be.
+ */
+#include "../../op_kernel/exp_segsum_grad_tiling_data.h"
+#include "property.h"
+
+static void make(struct trial *t, int32_t dtype) {
+    int64_t dim[ASCGRAD_MAX_RANK];
+    uint32_t lead = (uint32_t)draw(t, chance(t, 5) ? 24 : 5);
+    for (uint32_t i = 0; i < lead; i++) dim[i] = draw_size(t);
+    int64_t size = chance(t, 60) ? (int64_t)draw(t, 140) : chance(t, 80) ? (int64_t)draw(t, 3000) : draw_size(t);
+    dim[lead] = dim[lead + 1] = size;
+    set_input(t, 0, dtype, lead + 2, dim);
+    set_input(t, 1, dtype, lead + 2, dim);
+}
+
+/* Bytes of UB that the kernel takes, as its open() counts them. */
+static int64_t unified_buffer(const ExpSegsumGradTilingData *d, uint64_t key, int64_t es) {
+    if (key == EXP_SEGSUM_ZERO) return d->unit * 4;
+    int64_t tile = key == EXP_SEGSUM_SMALL ? EXP_SEGSUM_SMALL_TILE : EXP_SEGSUM_BLOCK_TILE;
+    int64_t span = up(tile, 128) + 64;
+    return 2 * ((es == 2 ? tile : span) + tile) * es + (es == 2 ? (span + tile) * 4 : 0);
+}
+
+static const char *judge(const struct trial *t, const struct ascgrad_launch *launch) {
+    ExpSegsumGradTilingData d;
+    NEED(launch->size == sizeof d);
+    memcpy(&d, launch->data, sizeof d);
+    const struct ascgrad_shape *s = t->node.in[0].shape;
+    int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[0].dtype), size = s->dim[s->rank - 1];
+    int64_t matrices = size ? ascgrad_elements(s, 0, s->rank - 2) : 0;
+    NEED(d.size == size && d.matrices == matrices && d.unit >= 1 && d.units >= 0);
+    NEED(unified_buffer(&d, launch->key, es) <= (int64_t)t->chip.ub);
+    NEED(launch->block_dim <= (d.units > 1 ? d.units : 1) || launch->key == EXP_SEGSUM_LARGE);
+    if (launch->key == EXP_SEGSUM_LARGE) {
+        int64_t blocks = (size + 127) / 128, halves = (size + 63) / 64, tiles = 0;
+        NEED(size > 128 && matrices > 0 && launch->sync_all);
+        for (int64_t r = 0; r < halves && halves < 100000; r++) tiles += r / 2;
+        NEED(halves >= 100000 || d.units == matrices * tiles);
+        wide_int floats = (wide_int)blocks * halves * 128 + (wide_int)blocks * blocks * 128 + (wide_int)halves * blocks * 8;
+        wide_int bytes = matrices * (floats * 4 + (d.gather ? (wide_int)blocks * 128 * es : 0));
+        NEED((wide_int)launch->workspace == bytes);
+        NEED(d.gather == (matrices > 1 && size * es % 32 != 0)); /* no two cores in one block */
+        NEED((wide_int)size * es <= UINT32_MAX);
+        return NULL;
+    }
+    NEED(!launch->sync_all && launch->workspace == 0);
+    if (launch->key == EXP_SEGSUM_ZERO) {
+        NEED(size <= 1 || matrices == 0);
+        NEED((wide_int)d.units * d.unit >= (size ? matrices : 0));
+        NEED(d.units == 0 || (wide_int)(d.units - 1) * d.unit < matrices);
+        return NULL;
+    }
+    NEED(launch->key == (uint64_t)(size <= 64 ? EXP_SEGSUM_SMALL : EXP_SEGSUM_BLOCK) && size >= 2 && size <= 128);
+    NEED((wide_int)d.units * d.unit >= matrices && (wide_int)(d.units - 1) * d.unit < matrices);
+    NEED(d.unit * size * es % 32 == 0);
+    if (launch->key == EXP_SEGSUM_SMALL) {
+        int64_t pitch = size % 8 == 0 ? size : up(size, 32 / es), result = size % 8 == 0 ? size : up(size, 16);
+        NEED(d.tile >= 1 && d.tile * size * pitch <= EXP_SEGSUM_SMALL_TILE);
+        NEED(d.tile * result <= EXP_SEGSUM_SMALL_OUT && d.tile * size <= 4095);
+    }
+    return NULL;
+}
+
+static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgrad_launch *b) {
+    NEED(a->key == b->key && a->workspace == b->workspace); /* the key alone decides the order of sums */
+    return NULL;
+}
+
+const struct property property_exp_segsum_grad = {"exp_segsum_grad", make, judge, judge_pair};

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random rows for `ascgrad check --rows`: small shapes, weighted to the odd corners, all five operators.
+
+    random_rows.py OP COUNT [SEED]            prints the rows
+    random_rows.py --run ASCGRAD COUNT [SEED|random] [OP]      runs them; exit status 1 if any fails
+"""
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+OPERATORS = ("RotaryMulGrad", "RotaryPositionEmbeddingGrad", "RopeGrad", "NormRopeConcatGrad", "ExpSegsumGrad")
+
+# Sizes of a row around every limit: 32-byte blocks of each dtype, 64 lanes, 255 repeats, strips, the unified buffer.
+ROWS = (2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 30, 32, 34, 36, 40, 44, 48, 56, 60, 62, 64, 66, 68, 72, 80, 90, 96, 100,
+        112, 120, 126, 128, 130, 132, 144, 160, 192, 200, 240, 250, 256, 258, 260, 320, 384, 500, 510, 512, 514, 640,
+        768, 1022, 1024, 1026, 1028, 1280, 1536, 1538, 1540, 1600, 2032, 2040, 2046, 2048, 2050, 2052, 2064, 3000, 4096,
+        4100, 5000, 8192, 8200)
+SMALL = (1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 31, 32, 33, 48, 63, 64, 65)
+LONG = (100, 127, 128, 129, 200, 239, 240, 241, 255, 256, 257, 300, 500, 511, 513, 700, 1000, 1025, 2000, 4097)
+FILLS = ("",) * 6 + (" fill=small", " fill=small", " fill=ones", " fill=zeros", " fill=inf", " fill=nan")
+
+
+def text(dims, dtype="*"):
+    return dtype + "[" + ",".join(str(d) for d in dims) + "]"
+
+
+def pick_dims(rng, rank, budget):
+    """`rank` sizes whose product stays within the budget; sometimes one long axis, rarely an empty one."""
+    dims, left = [1] * rank, max(1, budget)
+    for i in rng.sample(range(rank), rank):
+        choice = rng.choice(LONG) if rng.random() < 0.15 else rng.choice(SMALL)
+        if choice > left:
+            choice = rng.randint(1, left) if rng.random() < 0.5 else 1
+        dims[i] = choice
+        left //= max(1, choice)
+    if rank and rng.random() < 0.03:
+        dims[rng.randrange(rank)] = 0
+    return dims
+
+
+def budget(rng):
+    """Elements of the largest tensor."""
+    return int(2 ** rng.uniform(8, 16.5))
+
+
+def pick_row(rng):
+    """Mostly short rows, so that many fit the budget."""
+    if rng.random() < 0.2:
+        return 2 * rng.randint(1, 700)
+    return rng.choice(ROWS[:42] if rng.random() < 0.6 else ROWS)
+
+
+def rotary(rng, op):
+    mode = rng.randrange(4)
+    d = pick_row(rng)
+    if op != "RotaryMulGrad" and mode == 2:
+        d = max(4, d // 4 * 4)
+    if rng.random() < 0.02:
+        d = 0
+    rank = rng.choice((0, 1, 2, 2, 2, 3, 3, 3, 3, 3, 4, 5))
+    lead = pick_dims(rng, rank, budget(rng) // max(1, d))
+    cos = []
+    for n in lead:
+        kept = rng.random() < 0.5
+        cos.append(n if kept else 1)
+    # the axes may alternate K R K R at most; a fifth run is refused, and that is another test's business
+    kind = [c != 1 for c, n in zip(cos, lead) if n != 1]
+    runs = [k for i, k in enumerate(kind) if i == 0 or k != kind[i - 1]]
+    if len(runs) + (bool(runs) and not runs[0]) > 4:
+        cos = list(lead)
+    x, c = text(lead + [d]), text(cos + [d])
+    fill = rng.choice(FILLS)
+    if op == "RotaryMulGrad":
+        need = rng.choice(("", "", "", " need_backward=true", " need_backward=false"))
+        return f"{op} x={x} r1={c} r2={c} dy={x}{need}{fill}"
+    with_x = f" x={x}" if rng.random() < 0.75 else ""
+    return f"{op} dy={x} cos={c} sin={c}{with_x} mode={mode}{fill}"
+
+
+def rope(rng, op):
+    d = pick_row(rng)
+    room = max(1, budget(rng) // d)
+    q_heads, k_heads = (rng.choice((1, 1, 1, 2, 3, 4, 7, 8, 16, 33, 64, 130, 300)) for _ in range(2))
+    if rng.random() < 0.05:
+        q_heads = 0
+    while q_heads + k_heads > max(2, room):
+        q_heads, k_heads = (q_heads + 1) // 2, (k_heads + 1) // 2
+    tokens = max(1, room // max(1, q_heads + k_heads))
+    count = min(2 * tokens, rng.choice((0, 1, 1, 2, 3, 5, 8, 9, 16, 31, 33, 63, 64, 65, 70, 200)))
+    lengths = []
+    for _ in range(count):
+        left = tokens - sum(lengths)
+        fair = max(1, tokens // max(1, count))
+        lengths.append(min(max(0, left), rng.choice((0, 1, 2, fair, fair, fair, fair + 1, 2 * fair, rng.randint(0, max(1, left))))))
+    total, longest = sum(lengths), max(lengths + [0])
+    positions = longest + rng.choice((0, 0, 0, 1, 50))
+    exact = rng.choice(("", " exact_grad=true", " exact_grad=true", " exact_grad=false"))
+    qseq = ",".join(map(str, lengths))
+    cos = text([positions, d])
+    return (f"{op} q={text([total, q_heads * d])} k={text([total, k_heads * d])} cos={cos} sin={cos} "
+            f"qSeqLen={qseq}{exact}{rng.choice(FILLS)}")
+
+
+def norm_rope_concat(rng, op):
+    norm, added = (rng.randrange(3) for _ in range(2))
+    rope_type, order = rng.randrange(3), rng.randrange(2)
+    d = pick_row(rng)
+    if rope_type == 0 and rng.random() < 0.3:
+        d -= 1
+    batch, heads, seq = pick_dims(rng, 3, budget(rng) // d // 4)
+    parts = {"q": seq, "k": seq if rng.random() < 0.5 else max(0, seq + rng.randint(-3, 5))}
+    enc = {}
+    for s in "qk":
+        enc[s] = rng.choice((None, None, 0, 1, 2, 3, 5, 17, seq)) if rng.random() < 0.7 else None
+    if rng.random() < 0.5:
+        enc["k"] = enc["q"]
+    total = {s: parts[s] + (enc[s] or 0) for s in "qk"}
+    words = [op, f"grad_query_output={text([batch, heads, total['q'], d])}",
+             f"grad_key_output={text([batch, heads, total['k'], d])}",
+             f"grad_value_output={text([batch, heads, total['k'], d])}",
+             f"query={text([batch, seq, heads, d])}", f"key={text([batch, parts['k'], heads, d])}"]
+    for s, name in (("q", "query"), ("k", "key")):
+        if enc[s] is not None:
+            words.append(f"encoder_{name}={text([batch, enc[s], heads, d])}")
+    for prefix, kind, lengths in (("norm", norm, parts), ("norm_added", added, enc)):
+        for s, name in (("q", "query"), ("k", "key")):
+            if kind == 0 or lengths[s] is None:
+                continue
+            if kind == 2:
+                words.append(f"{prefix}_{name}_weight={text([d])}")
+            column = text([batch, lengths[s], heads, 1], "fp32")
+            words += [f"{prefix}_{name}_mean={column}", f"{prefix}_{name}_rstd={column}"]
+    if rope_type:
+        least = min([t for t in total.values() if t] or [0])
+        rows = rng.choice((least, least, least, 0, 1, least // 2, max(0, least - 1)))
+        rows = min(rows, least)
+        words += [f"rope_sin={text([rows, d])}", f"rope_cos={text([rows, d])}"]
+    words += [f"norm_type={norm}", f"norm_added_type={added}", f"rope_type={rope_type}", f"concat_order={order}"]
+    return " ".join(words) + rng.choice(FILLS)
+
+
+def exp_segsum(rng, op):
+    kind = rng.random()
+    if kind < 0.55:
+        t = rng.randint(0, 64)
+    elif kind < 0.8:
+        t = rng.randint(65, 128)
+    else:
+        t = rng.choice((129, 130, 136, 144, 160, 191, 192, 193, 200, 255, 256, 257, 264, 300, 320, 383, 385))
+    lead = pick_dims(rng, rng.choice((0, 1, 1, 2, 3, 6)), max(1, budget(rng) // max(1, t * t)))
+    if t <= 2 and rng.random() < 0.3:
+        lead = [rng.choice((1023, 1024, 1025, 2049, 5000))]
+    m = text(lead + [t, t])
+    return f"{op} grad_output={m} grad_self={m}{rng.choice(FILLS)}"
+
+
+MAKERS = {"RotaryMulGrad": rotary, "RotaryPositionEmbeddingGrad": rotary, "RopeGrad": rope,
+          "NormRopeConcatGrad": norm_rope_concat, "ExpSegsumGrad": exp_segsum}
+
+
+def rows(op, count, seed):
+    rng = random.Random(f"{op} {seed}")
+    return [MAKERS[op](rng, op) for _ in range(count)]
+
+
+def check(binary, lines, limit):
+    """Exit status (None: it hangs) and output of `ascgrad check --rows`."""
+    with tempfile.NamedTemporaryFile("w", suffix=".rows") as f:
+        f.write("\n".join(lines) + "\n")
+        f.flush()
+        try:
+            done = subprocess.run([binary, "check", "--rows", f.name], capture_output=True, text=True, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return None, ""
+        return done.returncode, done.stdout + done.stderr
+
+
+def check_one_by_one(binary, lines):
+    """After a crash or a hang: which rows?"""
+    for line in lines:
+        status, said = check(binary, [line], 30)
+        if status is None:
+            print(f"HANG {line}")
+        elif status < 0:
+            print(f"CRASH (signal {-status}) {line}")
+        elif status:
+            print(said)
+
+
+def run(binary, count, seed, only):
+    bad = 0
+    for op in OPERATORS:
+        if only and op != only:
+            continue
+        lines, start = rows(op, count, seed), time.time()
+        status, said = check(binary, lines, 60 + 2 * count)
+        end = (said.strip().splitlines() or ["nothing"])[-1]
+        print(f"{op}: {count} rows, seed {seed}: {end}, {time.time() - start:.0f} s", flush=True)
+        if status is None or status < 0:
+            check_one_by_one(binary, lines)
+        elif status:
+            print(said)
+        bad += status != 0
+    return bad
+
+
+def main(argv):
+    if argv[1] == "--run":
+        seed = argv[4] if len(argv) > 4 and argv[4] != "random" else str(random.randrange(10**9))
+        return 1 if run(argv[2], int(argv[3]), seed, argv[5] if len(argv) > 5 else None) else 0
+    print("\n".join(rows(argv[1], int(argv[2]), argv[3] if len(argv) > 3 else "1")))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

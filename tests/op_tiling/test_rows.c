@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The rows of tests/cases through infer and tiling alone, in milliseconds: a CASE is accepted on every chip, also with
+ * the output shapes that infer gave; a REFUSE is refused with its words. Then the tables of this folder: what infer
+ * answers, and refusals that a row of tests/cases cannot reach because infer refuses first.
+ */
+#include <stdio.h>
+
+#include "rows.h"
+
+enum kind { ACCEPT, EITHER, TILE_ONLY, TILES, INFER_ONLY, OUTPUTS };
+
+static const struct row {
+    enum kind kind;
+    const char *op, *text, *words;
+} rows[] = {
+#define CASE(op, text) {ACCEPT, op, text, NULL},
+#define REFUSE(op, text, words) {EITHER, op, text, words},
+#define TILE_REFUSE(op, text, words) {TILE_ONLY, op, text, words},
+#define TILE_ACCEPT(op, text) {TILES, op, text, NULL},
+#define INFER_REFUSE(op, text, words) {INFER_ONLY, op, text, words},
+#define INFER(op, text, outputs) {OUTPUTS, op, text, outputs},
+#include "../cases/exp_segsum_grad.h"
+#include "../cases/norm_rope_concat_grad.h"
+#include "../cases/rope_grad.h"
+#include "../cases/rotary_mul_grad.h"
+#include "../cases/rotary_position_embedding_grad.h"
+#include "refusals.h"
+};
+
+static bool accepted(struct row_call *c) {
+    static const struct ascgrad_chip chips[] = {{48, 2201, 196352}, {1, 2201, 196352}, {64, 3510, 253952}, {7, 3510, 253952}};
+    for (int with_outputs = 0; with_outputs < 2; with_outputs++) {
+        if (with_outputs && row_infer(c) != ASCGRAD_DONE) return false;
+        for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++) {
+            c->chip = chips[i];
+            if (row_tile(c) != ASCGRAD_DONE) return false;
+            if (c->launch.block_dim < 1 || c->launch.block_dim > chips[i].cores) {
+                snprintf(c->error.text, sizeof c->error.text, "block_dim %u", c->launch.block_dim);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool judge(struct row_call *c, const struct row *row, char *said, size_t size) {
+    ascgrad_result result = ASCGRAD_DONE;
+    if (row->kind == ACCEPT) {
+        bool good = accepted(c);
+        snprintf(said, size, "%s", c->error.text);
+        return good;
+    }
+    if (row->kind == TILES) {
+        result = row_tile(c);
+        snprintf(said, size, "%s", c->error.text);
+        return result == ASCGRAD_DONE && c->launch.block_dim >= 1;
+    }
+    if (row->kind != TILE_ONLY) result = row_infer(c);
+    if (row->kind == OUTPUTS) {
+        row_print_outputs(c, said, size);
+        if (result != ASCGRAD_DONE) snprintf(said, size, "%s", c->error.text);
+        return result == ASCGRAD_DONE && strcmp(said, row->words) == 0;
+    }
+    if (result == ASCGRAD_DONE && row->kind != INFER_ONLY) result = row_tile(c);
+    snprintf(said, size, "%s", result == ASCGRAD_DONE ? "nothing" : c->error.text);
+    return result == ASCGRAD_REFUSED && strstr(c->error.text, row->words) != NULL;
+}
+
+int main(void) {
+    static const char *const stars[] = {"fp32", "fp16", "bf16"};
+    static struct row_call c;
+    int passed = 0, failed = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int k = 0; k < (strchr(rows[i].text, '*') ? 3 : 1); k++) {
+            char said[2000];
+            bool good = row_read(&c, rows[i].op, rows[i].text, stars[k]);
+            snprintf(said, sizeof said, "%s", c.error.text);
+            if (good) good = judge(&c, &rows[i], said, sizeof said);
+            good ? passed++ : failed++;
+            if (!good)
+                printf("FAIL %s %s (%s)\n     expected: %s\n     said:     %s\n", rows[i].op, rows[i].text, stars[k],
+                       rows[i].words ? rows[i].words : "accepted", said);
+        }
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
