@@ -5,6 +5,8 @@
  */
 #include "core.h"
 
+#include <string.h>
+
 struct twin_plan twin_make_plan(struct twin_core *core, const struct twin_lanes *lanes,
                                 uint32_t widest) {
     struct twin_plan p = {.per_repeat = TWIN_REPEAT_BYTES / widest};
@@ -143,6 +145,28 @@ static void execute(void *context, const struct twin_run_piece *piece) {
             e->scalar);
 }
 
+/* Sources in scattered blocks (a block stride of 0 repeats one block): a repeat's blocks are laid
+ * side by side first, so that one call serves the whole repeat. */
+static void run_gathered(const struct layout *l, const struct twin_plan *p, struct execution *e) {
+    _Alignas(64) uint8_t side[2][TWIN_REPEAT_BYTES];
+    for (uint32_t r = 0; r < p->repeats; r++) {
+        uint32_t lanes = r + 1 == p->repeats ? p->last : p->lanes;
+        const uint8_t *src[2] = {e->src[0], e->src[1]};
+        for (int k = 1; k < l->operands; k++) {
+            if (l->o[k].block == TWIN_BLOCK_BYTES) continue;
+            for (uint32_t lane = 0, at = 0; lane < lanes;
+                 lane += l->o[k].per_block, at += TWIN_BLOCK_BYTES)
+                memcpy(side[k - 1] + at, src[k - 1] + lane / l->o[k].per_block * l->o[k].block,
+                       TWIN_BLOCK_BYTES);
+            src[k - 1] = side[k - 1];
+        }
+        e->prim(e->dst, src[0], l->operands > 2 ? src[1] : src[0], lanes, e->scalar);
+        e->dst += l->o[0].repeat;
+        for (int k = 1; k < l->operands; k++)
+            e->src[k - 1] += l->o[k].repeat;
+    }
+}
+
 void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_plan *p) {
     struct execution e = {
         twin_prims[v->prim], v->dst.t.at, {v->src[0].t.at, v->src[1].t.at}, v->scalar};
@@ -151,7 +175,9 @@ void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_pl
     if (sources < 2) e.src[1] = e.src[0];
     if (!p->repeats) return;
     struct layout l = layout_of(v, p->per_repeat);
-    if (!l.dense || !p->prefix) {
+    if (!l.dense && p->prefix && sources > 0 && l.o[0].block == TWIN_BLOCK_BYTES) {
+        run_gathered(&l, p, &e);
+    } else if (!l.dense || !p->prefix) {
         twin_each_piece(v, p, execute, &e);
     } else if (one_piece(&l, p)) {
         e.prim(e.dst, e.src[0], e.src[1], all_lanes(p), e.scalar);

@@ -144,6 +144,7 @@ def main():
     import numpy as np
     import svg
     import torch
+    torch.set_num_threads(os.cpu_count())
     page = os.path.join(root, "docs", "benchmarks.md")
     text = open(page).read()
     for name, body in sections(build):
