@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Partners: swapping the two of every pair, [a0 b0 a1 b1 ...] -> [b0 a0 b1 a1 ...], or the halves
+ * of a row that does not let addresses do it; pairs to planes and back, [a0 b0 a1 b1 ...] <-> [a0
+ * a1 ...] [b0 b1 ...]. Pairs of 16-bit types do without a gather: they are one 32-bit word.
+ */
+#ifndef ROTARY_GRAD_DEAL_H
+#define ROTARY_GRAD_DEAL_H
+
+#include "kernel_operator.h"
+#include "rotary_grad_rows.h"
+
+namespace rotary {
+
+using namespace AscendC;
+
+constexpr uint64_t EVEN = 0x5555555555555555, ODD = 0xaaaaaaaaaaaaaaaa;
+
+/* Adds `value` to elements [from, to) of a table; ranges need not begin at blocks. */
+template <typename T>
+__aicore__ inline void AddToRange(const LocalTensor<T> &table, uint32_t from, uint32_t to,
+                                  T value) {
+    UnaryRepeatParams steps(1, 1, 8, 8);
+    for (uint32_t at = from / LANES * LANES; at < to; at += LANES) {
+        uint32_t first = from > at ? from - at : 0, end = to - at < LANES ? to - at : LANES;
+        uint64_t mask[2] = {~(uint64_t)0 >> (LANES - end + first) << first, 0};
+        PipeBarrier<PIPE_V>();
+        Adds(table[at], table[at], value, mask, (uint8_t)1, steps);
+    }
+}
+
+/* Entries [0, size) repeat, raised by `raise` per `size`, up to `entries`. size is a multiple of 8.
+ */
+__aicore__ inline void Repeat(const LocalTensor<int32_t> &table, uint32_t size, uint32_t entries,
+                              int32_t raise) {
+    for (uint32_t done = size; done < entries; done *= 2) {
+        uint32_t n = entries - done < done ? entries - done : done;
+        PipeBarrier<PIPE_V>();
+        Adds(table[done], table, raise * (int32_t)(done / size), (int32_t)n);
+    }
+    PipeBarrier<PIPE_V>();
+}
+
+/* Byte offsets of a gather: entry i is `first`, plus `odd` if i is odd, plus `unit` times i without
+ * its lowest bit. */
+__aicore__ inline void MakeTable(const LocalTensor<int32_t> &table, uint32_t entries, int32_t first,
+                                 int32_t odd, int32_t unit) {
+    UnaryRepeatParams steps(1, 1, 8, 8);
+    const uint64_t with_bit[6] = {ODD,
+                                  0xcccccccccccccccc,
+                                  0xf0f0f0f0f0f0f0f0,
+                                  0xff00ff00ff00ff00,
+                                  0xffff0000ffff0000,
+                                  0xffffffff00000000};
+    Duplicate(table, first, (int32_t)LANES);
+    for (uint32_t bit = 0; bit < 6; bit++) {
+        uint64_t mask[2] = {with_bit[bit], 0};
+        PipeBarrier<PIPE_V>();
+        Adds(table, table, bit == 0 ? odd : unit << bit, mask, (uint8_t)1, steps);
+    }
+    Repeat(table, LANES, entries, unit * (int32_t)LANES);
+}
+
+/* Offsets that swap neighbours, and offsets that interleave two planes `plane` floats apart. */
+__aicore__ inline void MakeSwapTable(const LocalTensor<int32_t> &table, uint32_t entries) {
+    MakeTable(table, entries, 4, -4, 4);
+}
+
+__aicore__ inline void MakeInterleaveTable(const LocalTensor<int32_t> &table, uint32_t entries,
+                                           uint32_t plane) {
+    MakeTable(table, entries, 0, (int32_t)(4 * plane), 2);
+}
+
+/* Offsets that swap the halves of every group of 2 * half words; row is a multiple of that and of
+ * 8, entries one of row. */
+__aicore__ inline void MakeTurnTable(const LocalTensor<int32_t> &table, uint32_t entries,
+                                     uint32_t row, uint32_t half) {
+    MakeTable(table, row, 0, 4, 4); /* everything in its place */
+    for (uint32_t at = 0; at < row; at += 2 * half) {
+        AddToRange(table, at, at + half, (int32_t)(4 * half));
+        AddToRange(table, at + half, at + 2 * half, -(int32_t)(4 * half));
+    }
+    Repeat(table, row, entries, (int32_t)(4 * row));
+}
+
+/* A row of 1 for first halves and -1 for second ones. */
+__aicore__ inline void MakeSigns(const LocalTensor<float> &signs, uint32_t row, uint32_t half) {
+    Duplicate(signs, 1.0f, (int32_t)row);
+    for (uint32_t at = half; at < row; at += 2 * half) {
+        AddToRange(signs, at, at + half, -2.0f);
+    }
+    PipeBarrier<PIPE_V>();
+}
+
+/* `step`: bytes of the source that one entry advances: 4 for swapping, 2 for interleaving. The
+ * table holds `entries`. */
+__aicore__ inline void GatherAll(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                                 uint32_t count, const LocalTensor<int32_t> &table,
+                                 uint32_t entries, uint32_t step) {
+    LocalTensor<uint32_t> offsets = table.ReinterpretCast<uint32_t>();
+    for (uint32_t done = 0; done < count; done += entries) {
+        uint32_t n = count - done < entries ? count - done : entries;
+        Gather(to[done], from, offsets, step * done, n);
+    }
+}
+
+/* 16-bit neighbours swapped: every word rotated by half. count is even; spare holds as many
+ * elements. */
+template <typename T>
+__aicore__ inline void SwapWords(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                                 const LocalTensor<T> &spare, uint32_t count) {
+    LocalTensor<uint32_t> words = from.template ReinterpretCast<uint32_t>();
+    ShiftLeft(to.template ReinterpretCast<uint32_t>(), words, (uint32_t)16, (int32_t)(count / 2));
+    ShiftRight(spare.template ReinterpretCast<uint32_t>(), words, (uint32_t)16,
+               (int32_t)(count / 2));
+    PipeBarrier<PIPE_V>();
+    Or(to.template ReinterpretCast<uint16_t>(), to.template ReinterpretCast<uint16_t>(),
+       spare.template ReinterpretCast<uint16_t>(), (int32_t)count);
+}
+
+/* The second of every pair changes its sign. count is a multiple of 8. */
+__aicore__ inline void NegateOdd(const LocalTensor<float> &pairs, uint32_t count) {
+    UnaryRepeatParams steps(1, 1, 8, 8);
+    uint64_t mask[2] = {ODD, 0};
+    uint32_t full = count / LANES, rest = count - full * LANES;
+    for (uint32_t done = 0; done < full; done += REPEATS) {
+        uint32_t repeats = full - done < REPEATS ? full - done : REPEATS;
+        Muls(pairs[done * LANES], pairs[done * LANES], -1.0f, mask, (uint8_t)repeats, steps);
+    }
+    if (rest > 0) {
+        mask[0] &= ((uint64_t)1 << rest) - 1;
+        Muls(pairs[full * LANES], pairs[full * LANES], -1.0f, mask, (uint8_t)1, steps);
+    }
+}
+
+/* A pair sum in which only one of the two takes part is that one: it moves one element of every
+ * pair to the front. */
+__aicore__ inline void Pick(const LocalTensor<float> &to, const LocalTensor<float> &pairs,
+                            uint64_t lanes, uint32_t count) {
+    uint64_t mask[2] = {lanes, 0};
+    uint32_t full = count / LANES, rest = count - full * LANES;
+    if (full > 0) {
+        PairReduceSum(to, pairs, (int32_t)full, mask, 1, 1, 8);
+    }
+    if (rest > 0) {
+        mask[0] &= ((uint64_t)1 << rest) - 1;
+        PairReduceSum(to[full * LANES / 2], pairs[full * LANES], 1, mask, 1, 1, 8);
+    }
+}
+
+/* count: elements of the source, a multiple of 16 and less than 256 repeats; plane: from plane to
+ * plane. */
+__aicore__ inline void Deal(const LocalTensor<float> &planes, uint32_t plane,
+                            const LocalTensor<float> &pairs, uint32_t count) {
+    Pick(planes, pairs, EVEN, count);
+    Pick(planes[plane], pairs, ODD, count);
+}
+
+/* The same from pairs of bfloat16, which are the upper halves of floats. */
+__aicore__ inline void DealWords(const LocalTensor<float> &planes, uint32_t plane,
+                                 const LocalTensor<uint32_t> &pairs, uint32_t count) {
+    LocalTensor<uint32_t> even = planes.ReinterpretCast<uint32_t>(),
+                          odd = planes[plane].ReinterpretCast<uint32_t>();
+    ShiftLeft(even, pairs, (uint32_t)16, (int32_t)(count / 2));
+    ShiftRight(odd, pairs, (uint32_t)16, (int32_t)(count / 2));
+    PipeBarrier<PIPE_V>();
+    ShiftLeft(odd, odd, (uint32_t)16, (int32_t)(count / 2));
+}
+
+/* Planes of `count` floats each to pairs of a 16-bit type. Spoils planes and spare; a barrier has
+ * gone before. */
+template <typename T>
+__aicore__ inline void InterleaveWords(const LocalTensor<T> &pairs,
+                                       const LocalTensor<float> &planes, uint32_t plane,
+                                       const LocalTensor<float> &spare, uint32_t count) {
+    /* Rounded to 16 bits, then widened as bfloat16, whatever the type: that only shifts the bits up
+     * by 16. */
+    LocalTensor<T> narrow = spare.template ReinterpretCast<T>();
+    LocalTensor<bfloat16_t> bits = spare.template ReinterpretCast<bfloat16_t>();
+    LocalTensor<uint32_t> first = planes.template ReinterpretCast<uint32_t>();
+    bool joined = plane == count;
+    Cast(narrow, planes, RoundMode::CAST_RINT, joined ? 2 * count : count);
+    if (!joined) {
+        Cast(narrow[plane], planes[plane], RoundMode::CAST_RINT, count);
+    }
+    PipeBarrier<PIPE_V>();
+    Cast(planes, bits, RoundMode::CAST_NONE, joined ? 2 * count : count);
+    if (!joined) {
+        Cast(planes[plane], bits[plane], RoundMode::CAST_NONE, count);
+    }
+    PipeBarrier<PIPE_V>();
+    ShiftRight(first, first, (uint32_t)16, (int32_t)count);
+    PipeBarrier<PIPE_V>();
+    Or(pairs.template ReinterpretCast<uint16_t>(), planes.template ReinterpretCast<uint16_t>(),
+       planes[plane].template ReinterpretCast<uint16_t>(), (int32_t)(2 * count));
+}
+
+} // namespace rotary
+
+#endif

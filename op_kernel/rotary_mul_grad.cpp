@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * RotaryMulGrad: the gradients of y = r1 * x + r2 * [-second half of x, first half of x].
+ * x, dy, dx [..., D]; r1, r2, dr1, dr2 the same with some leading axes 1. The body is in
+ * rotary_grad.h.
+ */
+#include "kernel_operator.h"
+#include "rotary_grad_run.h"
+
+extern "C" __global__ __aicore__ void rotary_mul_grad(GM_ADDR x, GM_ADDR r1, GM_ADDR r2, GM_ADDR dy,
+                                                      GM_ADDR dx, GM_ADDR dr1, GM_ADDR dr2,
+                                                      GM_ADDR workspace, GM_ADDR tiling) {
+    REGISTER_TILING_DEFAULT(RotaryGradTiling);
+    GET_TILING_DATA(t, tiling);
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    rotary::Args args = {dy, r1, r2, x, dx, dr1, dr2, workspace};
+    if (TILING_KEY_IS(0)) {
+        rotary::Run<DTYPE_X, 0, false>(t, args);
+    } else if (TILING_KEY_IS(4)) {
+        rotary::Run<DTYPE_X, 4, false>(t, args);
+    } else if (TILING_KEY_IS(10)) {
+        KERNEL_TASK_TYPE(10, KERNEL_TYPE_MIX_AIV_1_0);
+        rotary::Run<DTYPE_X, 0, true>(t, args);
+    } else if (TILING_KEY_IS(14)) {
+        KERNEL_TASK_TYPE(14, KERNEL_TYPE_MIX_AIV_1_0);
+        rotary::Run<DTYPE_X, 4, true>(t, args);
+    }
+}

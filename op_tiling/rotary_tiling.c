@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiling of RotaryMulGrad(x, r1, r2, dy) and RotaryPositionEmbeddingGrad(dy, cos, sin, [x]).
+ * Checks the node and collapses its axes; rotary_plan_tiling.c does the rest.
+ */
+#include "rotary.h"
+
+ascgrad_tile_fn ascgrad_tile_rotary_mul_grad;
+ascgrad_tile_fn ascgrad_tile_rotary_position_embedding_grad;
+
+enum { CORE = 2048 }; /* elements worth starting a core for */
+
+/* The two operators as one. Indices of the node's inputs. */
+struct request {
+    const char *const *names;
+    uint32_t dy, cos, sin, x;
+    int64_t mode;
+    bool has_x;  /* x is connected, */
+    bool with_x; /* and the gradients that need it are wanted */
+};
+
+static ascgrad_result check_inputs(const struct ascgrad_node *node, const struct request *q,
+                                   struct ascgrad_error *error) {
+    const uint32_t needed[] = {q->dy, q->cos, q->sin, q->x};
+    for (uint32_t i = 0; i < 4; i++) {
+        if (needed[i] == q->x && !q->has_x) {
+            continue; /* RotaryPositionEmbeddingGrad: x is optional */
+        }
+        if (ascgrad_need_concrete(node, needed[i], q->names[needed[i]], error) != ASCGRAD_DONE) {
+            return ASCGRAD_REFUSED;
+        }
+    }
+    if (ascgrad_need_dtype(node, error, q->names, 0, 4) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    return ASCGRAD_DONE;
+}
+
+static ascgrad_result check_shapes(const struct ascgrad_node *node, const struct request *q,
+                                   struct ascgrad_error *error) {
+    const struct ascgrad_shape *dy = node->in[q->dy].shape, *cos = node->in[q->cos].shape;
+    const struct ascgrad_shape *sin = node->in[q->sin].shape, *x = node->in[q->x].shape;
+    struct ascgrad_text a, b;
+    if (dy->rank == 0) {
+        return ascgrad_refuse(error, node, "%s must have at least 1 dimension, got []",
+                              q->names[q->dy]);
+    }
+    if (!ascgrad_shape_equal(cos, sin)) {
+        return ascgrad_refuse(error, node, "%s and %s must have one shape, got %s and %s",
+                              q->names[q->cos], q->names[q->sin], ascgrad_shape_text(cos, &a),
+                              ascgrad_shape_text(sin, &b));
+    }
+    if (q->has_x && !ascgrad_shape_equal(dy, x)) {
+        return ascgrad_refuse(error, node, "%s and %s must have one shape, got %s and %s",
+                              q->names[q->dy], q->names[q->x], ascgrad_shape_text(dy, &a),
+                              ascgrad_shape_text(x, &b));
+    }
+    if (dy->rank != cos->rank) {
+        return ascgrad_refuse(error, node, "%s and %s must have one rank, got %s and %s",
+                              q->names[q->dy], q->names[q->cos], ascgrad_shape_text(dy, &a),
+                              ascgrad_shape_text(cos, &b));
+    }
+    if (dy->dim[dy->rank - 1] != cos->dim[dy->rank - 1]) {
+        return ascgrad_refuse(error, node,
+                              "the last dimensions of %s and %s must agree, got %lld and %lld",
+                              q->names[q->dy], q->names[q->cos], (long long)dy->dim[dy->rank - 1],
+                              (long long)cos->dim[dy->rank - 1]);
+    }
+    for (uint64_t i = 0; i + 1 < dy->rank; i++) {
+        if (cos->dim[i] != 1 && cos->dim[i] != dy->dim[i]) {
+            return ascgrad_refuse(error, node,
+                                  "dimension %llu of %s must be 1 or that of %s, got %lld and %lld",
+                                  (unsigned long long)i, q->names[q->cos], q->names[q->dy],
+                                  (long long)cos->dim[i], (long long)dy->dim[i]);
+        }
+    }
+    int64_t d = dy->dim[dy->rank - 1];
+    if (q->mode < HALF || q->mode > INTERLEAVE_HALF) {
+        return ascgrad_refuse(error, node, "mode must be 0, 1, 2 or 3, got %lld",
+                              (long long)q->mode);
+    }
+    int64_t multiple = q->mode == QUARTER ? 4 : 2;
+    if (d % multiple != 0) {
+        return ascgrad_refuse(error, node,
+                              "the last dimension of %s must be a multiple of %lld, got %lld",
+                              q->names[q->dy], (long long)multiple, (long long)d);
+    }
+    return ASCGRAD_DONE;
+}
+
+/* The outputs as the graph has them. *sums: whether dcos and dsin have room for anything. */
+static ascgrad_result check_outputs(const struct ascgrad_node *node, const struct request *q,
+                                    bool *sums, struct ascgrad_error *error) {
+    static const char *const ordinal[] = {"first", "second", "third"};
+    const struct ascgrad_shape *dy = node->in[q->dy].shape, *cos = node->in[q->cos].shape;
+    *sums = ascgrad_elements(cos, 0, cos->rank) > 0;
+    for (uint32_t i = 0; i < 3 && i < node->outputs; i++) {
+        const struct ascgrad_arg *out = &node->out[i];
+        if (!out->shape) {
+            continue;
+        }
+        const struct ascgrad_shape *want = i == 0 ? dy : cos;
+        if (i > 0 && !q->with_x && ascgrad_shape_concrete(out->shape) &&
+            ascgrad_elements(out->shape, 0, out->shape->rank) == 0) {
+            *sums = false; /* the caller does not want them at all */
+            continue;
+        }
+        if (!ascgrad_shape_equal(out->shape, want)) {
+            struct ascgrad_text a, b;
+            return ascgrad_refuse(error, node, "the %s output must have shape %s, got %s",
+                                  ordinal[i], ascgrad_shape_text(want, &a),
+                                  ascgrad_shape_text(out->shape, &b));
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
+/* False if kept and summed axes alternate more often than K R K R: not before rank 5. */
+static bool collapse(const struct ascgrad_shape *dy, const struct ascgrad_shape *cos,
+                     struct rotary_axes *axes) {
+    int64_t slot[4] = {1, 1, 1, 1};
+    uint32_t at = 0;
+    for (uint64_t i = 0; i + 1 < dy->rank; i++) {
+        if (dy->dim[i] == 1) {
+            continue;
+        }
+        at += (at & 1) != (cos->dim[i] == 1);
+        if (at > 3) {
+            return false;
+        }
+        slot[at] *= dy->dim[i];
+    }
+    bool short_form = slot[2] == 1 && slot[3] == 1; /* K R is the end of K R K R */
+    axes->k0 = short_form ? 1 : slot[0];
+    axes->r0 = short_form ? 1 : slot[1];
+    axes->k1 = short_form ? slot[0] : slot[2];
+    axes->r1 = short_form ? slot[1] : slot[3];
+    return true;
+}
+
+static ascgrad_result tile(const struct ascgrad_node *node, const struct request *q,
+                           const struct ascgrad_chip *chip, struct ascgrad_launch *launch,
+                           struct ascgrad_error *error) {
+    bool sums;
+    if (check_inputs(node, q, error) != ASCGRAD_DONE ||
+        check_shapes(node, q, error) != ASCGRAD_DONE ||
+        check_outputs(node, q, &sums, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    const struct ascgrad_shape *dy = node->in[q->dy].shape, *cos = node->in[q->cos].shape;
+    int64_t elements = ascgrad_elements(dy, 0, dy->rank);
+    int64_t size = (int64_t)ascgrad_dtype_size(node->in[q->dy].dtype);
+    struct rotary_axes axes;
+    struct ascgrad_text a, b;
+    if (elements > 0 && !collapse(dy, cos, &axes)) {
+        return ascgrad_refuse(
+            error, node, "the axes of %s %s alternate too often between kept and summed in %s %s",
+            q->names[q->dy], ascgrad_shape_text(dy, &a), q->names[q->cos],
+            ascgrad_shape_text(cos, &b));
+    }
+    if (chip->ub < ROTARY_UB) {
+        return ascgrad_refuse(error, node, "the kernel needs %d bytes of UB, the chip has %llu",
+                              ROTARY_UB, (unsigned long long)chip->ub);
+    }
+    RotaryGradTiling t = {.tile = 2048, .strips = 1, .unit = 1, .segments = 1};
+    int64_t pieces = 1;
+    uint32_t way = 0;
+    if (elements > 0) {
+        t.with_x = q->with_x;
+        way =
+            ascgrad_rotary_plan(&t, (enum rotary_mode)q->mode, &axes, dy->dim[dy->rank - 1], size);
+        pieces = rotary_least(rotary_divide_up(t.lines, t.unit) * t.segments,
+                              rotary_divide_up(elements, CORE));
+    }
+    if (sums && !t.with_x) { /* nothing to sum, because x is not there or because dy is empty */
+        t.zeros = ascgrad_elements(cos, 0, cos->rank);
+        pieces = rotary_most(pieces, rotary_divide_up(t.zeros, 4 * CORE));
+    }
+    launch->key = way + (t.partial ? 10 : 0);
+    launch->block_dim = (uint32_t)rotary_most(1, rotary_least(pieces, chip->cores));
+    launch->sync_all = t.partial != 0;
+    launch->workspace = t.partial ? (uint64_t)(t.segments * 2 * t.lines * t.sum_row * 4) : 0;
+    return ascgrad_put(launch, node, &t, sizeof t, error);
+}
+
+ascgrad_result ascgrad_tile_rotary_mul_grad(const struct ascgrad_node *node,
+                                            const struct ascgrad_chip *chip,
+                                            struct ascgrad_launch *launch,
+                                            struct ascgrad_error *error) {
+    static const char *const names[] = {"x", "r1", "r2", "dy"};
+    struct request q = {.names = names, .dy = 3, .cos = 1, .sin = 2, .x = 0, .mode = HALF};
+    q.has_x = true;
+    q.with_x = node->attr[0].i != 0;
+    return tile(node, &q, chip, launch, error);
+}
+
+ascgrad_result ascgrad_tile_rotary_position_embedding_grad(const struct ascgrad_node *node,
+                                                           const struct ascgrad_chip *chip,
+                                                           struct ascgrad_launch *launch,
+                                                           struct ascgrad_error *error) {
+    static const char *const names[] = {"dy", "cos", "sin", "x"};
+    struct request q = {.names = names, .dy = 0, .cos = 1, .sin = 2, .x = 3};
+    q.mode = node->attr[0].i;
+    q.has_x = q.with_x = node->inputs > 3 && node->in[3].present;
+    return tile(node, &q, chip, launch, error);
+}

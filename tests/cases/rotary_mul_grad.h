@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `ascgrad check RotaryMulGrad` runs. * stands for fp32, fp16 and bf16. The kernel is that of
+ * RotaryPositionEmbeddingGrad in mode 0, whose rows are many; these see to the other order of inputs.
+ */
+
+/* the typical cases, shortened */
+CASE("RotaryMulGrad", "x=*[2,64,5,128] r1=*[1,64,1,128] r2=*[1,64,1,128] dy=*[2,64,5,128]")
+CASE("RotaryMulGrad", "x=*[64,2,5,128] r1=*[64,1,1,128] r2=*[64,1,1,128] dy=*[64,2,5,128]")
+CASE("RotaryMulGrad", "x=*[32,4,32,64] r1=*[32,4,1,64] r2=*[32,4,1,64] dy=*[32,4,32,64]")
+CASE("RotaryMulGrad", "x=*[2,2,5,128] r1=*[1,2,1,128] r2=*[1,2,1,128] dy=*[2,2,5,128]")
+
+/* every subset of summed axes */
+CASE("RotaryMulGrad", "x=*[3,4,5,48] r1=*[3,4,5,48] r2=*[3,4,5,48] dy=*[3,4,5,48]")
+CASE("RotaryMulGrad", "x=*[3,4,5,48] r1=*[1,4,5,48] r2=*[1,4,5,48] dy=*[3,4,5,48]")
+CASE("RotaryMulGrad", "x=*[3,4,5,48] r1=*[3,1,5,48] r2=*[3,1,5,48] dy=*[3,4,5,48]")
+CASE("RotaryMulGrad", "x=*[3,4,5,48] r1=*[1,1,5,48] r2=*[1,1,5,48] dy=*[3,4,5,48]")
+CASE("RotaryMulGrad", "x=*[3,4,5,48] r1=*[3,4,1,48] r2=*[3,4,1,48] dy=*[3,4,5,48]")
+CASE("RotaryMulGrad", "x=*[3,4,5,48] r1=*[1,4,1,48] r2=*[1,4,1,48] dy=*[3,4,5,48]")
+CASE("RotaryMulGrad", "x=*[3,4,5,48] r1=*[3,1,1,48] r2=*[3,1,1,48] dy=*[3,4,5,48]")
+CASE("RotaryMulGrad", "x=*[3,4,5,48] r1=*[1,1,1,48] r2=*[1,1,1,48] dy=*[3,4,5,48]")
+CASE("RotaryMulGrad", "x=*[7,3,64] r1=*[7,3,64] r2=*[7,3,64] dy=*[7,3,64]")
+CASE("RotaryMulGrad", "x=*[7,3,64] r1=*[1,3,64] r2=*[1,3,64] dy=*[7,3,64]")
+CASE("RotaryMulGrad", "x=*[7,3,64] r1=*[7,1,64] r2=*[7,1,64] dy=*[7,3,64]")
+CASE("RotaryMulGrad", "x=*[7,3,64] r1=*[1,1,64] r2=*[1,1,64] dy=*[7,3,64]")
+
+/* row lengths */
+CASE("RotaryMulGrad", "x=*[2,3,2,2] r1=*[1,3,1,2] r2=*[1,3,1,2] dy=*[2,3,2,2]")
+CASE("RotaryMulGrad", "x=*[2,3,2,6] r1=*[1,3,1,6] r2=*[1,3,1,6] dy=*[2,3,2,6]")
+CASE("RotaryMulGrad", "x=*[2,3,2,8] r1=*[1,3,1,8] r2=*[1,3,1,8] dy=*[2,3,2,8]")
+CASE("RotaryMulGrad", "x=*[2,3,2,40] r1=*[1,3,1,40] r2=*[1,3,1,40] dy=*[2,3,2,40]")
+CASE("RotaryMulGrad", "x=*[2,3,2,64] r1=*[1,3,1,64] r2=*[1,3,1,64] dy=*[2,3,2,64]")
+CASE("RotaryMulGrad", "x=*[2,3,2,80] r1=*[1,3,1,80] r2=*[1,3,1,80] dy=*[2,3,2,80]")
+CASE("RotaryMulGrad", "x=*[2,3,2,128] r1=*[1,3,1,128] r2=*[1,3,1,128] dy=*[2,3,2,128]")
+CASE("RotaryMulGrad", "x=*[2,3,2,130] r1=*[1,3,1,130] r2=*[1,3,1,130] dy=*[2,3,2,130]")
+CASE("RotaryMulGrad", "x=*[2,3,2,896] r1=*[1,3,1,896] r2=*[1,3,1,896] dy=*[2,3,2,896]")
+CASE("RotaryMulGrad", "x=*[2,3,2,1024] r1=*[1,3,1,1024] r2=*[1,3,1,1024] dy=*[2,3,2,1024]")
+CASE("RotaryMulGrad", "x=*[2,3,2,2050] r1=*[1,3,1,2050] r2=*[1,3,1,2050] dy=*[2,3,2,2050]")
+
+/* long sums */
+CASE("RotaryMulGrad", "x=*[32,64,8] r1=*[1,1,8] r2=*[1,1,8] dy=*[32,64,8]")
+CASE("RotaryMulGrad", "x=*[2048,2,16] r1=*[1,2,16] r2=*[1,2,16] dy=*[2048,2,16]")
+CASE("RotaryMulGrad", "x=*[1500,1,72] r1=*[1,1,72] r2=*[1,1,72] dy=*[1500,1,72]")
+
+/* dx only: x is not looked at, dr1 and dr2 are 0 */
+CASE("RotaryMulGrad", "x=*[2,3,4,6] r1=*[1,3,1,6] r2=*[1,3,1,6] dy=*[2,3,4,6] need_backward=false")
+CASE("RotaryMulGrad", "x=*[2,3,4,64] r1=*[1,3,1,64] r2=*[1,3,1,64] dy=*[2,3,4,64] need_backward=false")
+CASE("RotaryMulGrad", "x=*[2,3,4,128] r1=*[1,3,1,128] r2=*[1,3,1,128] dy=*[2,3,4,128] need_backward=false")
+CASE("RotaryMulGrad", "x=*[2,3,4,128] r1=*[2,3,4,128] r2=*[2,3,4,128] dy=*[2,3,4,128] need_backward=false")
+
+/* values, and nothing to do */
+CASE("RotaryMulGrad", "x=*[2,3,4,32] r1=*[1,3,1,32] r2=*[1,3,1,32] dy=*[2,3,4,32] fill=ones")
+CASE("RotaryMulGrad", "x=*[2,3,4,32] r1=*[1,3,1,32] r2=*[1,3,1,32] dy=*[2,3,4,32] fill=zeros")
+CASE("RotaryMulGrad", "x=*[2,3,4,32] r1=*[1,3,1,32] r2=*[1,3,1,32] dy=*[2,3,4,32] fill=inf")
+CASE("RotaryMulGrad", "x=*[2,3,4,32] r1=*[1,3,1,32] r2=*[1,3,1,32] dy=*[2,3,4,32] fill=nan")
+CASE("RotaryMulGrad", "x=*[0,3,4,8] r1=*[1,3,1,8] r2=*[1,3,1,8] dy=*[0,3,4,8]")
+CASE("RotaryMulGrad", "x=*[0,3,4,8] r1=*[1,3,1,8] r2=*[1,3,1,8] dy=*[0,3,4,8] need_backward=false")
+CASE("RotaryMulGrad", "x=*[2,0,4,8] r1=*[1,0,1,8] r2=*[1,0,1,8] dy=*[2,0,4,8]")
+
+/* refusals */
+REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[1,3,1,8] r2=fp32[1,1,1,8] dy=fp32[2,3,4,8]", "r1 and r2 must have one shape, got [1,3,1,8] and [1,1,1,8]")
+REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[1,3,1,8] r2=fp32[1,3,1,8] dy=fp32[2,3,5,8]", "dy and x must have one shape, got [2,3,5,8] and [2,3,4,8]")
+REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[3,1,8] r2=fp32[3,1,8] dy=fp32[2,3,4,8]", "dy and r1 must have one rank")
+REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[1,3,1,6] r2=fp32[1,3,1,6] dy=fp32[2,3,4,8]", "the last dimensions of dy and r1 must agree, got 8 and 6")
+REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[2,3,2,8] r2=fp32[2,3,2,8] dy=fp32[2,3,4,8]", "dimension 2 of r1 must be 1 or that of dy, got 2 and 4")
+REFUSE("RotaryMulGrad", "x=fp32[2,3,4,5] r1=fp32[1,3,1,5] r2=fp32[1,3,1,5] dy=fp32[2,3,4,5]", "must be a multiple of 2, got 5")
+REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[1,3,1,8] r2=fp32[1,3,1,8] dy=fp16[2,3,4,8]", "x and dy must have one dtype, got fp32 and fp16")

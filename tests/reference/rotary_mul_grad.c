@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * RotaryMulGrad. x, dy, dx [..., D]; r1, r2, dr1, dr2 the same with some leading axes 1; h = D / 2.
+ * The forward is y = r1 * x + r2 * u with u[j] = -x[j+h] for j < h, u[j] = x[j-h] for j >= h.
+ *
+ *   dx[j] = r1[j] * dy[j] + r2[j+h] * dy[j+h]     j <  h
+ *   dx[j] = r1[j] * dy[j] - r2[j-h] * dy[j-h]     j >= h
+ *   dr1 = sum of dy * x, dr2 = sum of dy * u      over the axes along which r1 and r2 were
+ * broadcast
+ *
+ * need_backward = false: dx only, dr1 = dr2 = 0.
+ */
+#include <math.h>
+
+#include "reference.h"
+
+/* The row of r1 that serves row `row` of x: axes of size 1 stand still. */
+static int64_t serving_row(const struct ascgrad_shape *x, const struct ascgrad_shape *r,
+                           int64_t row) {
+    int64_t found = 0, stride = 1;
+    for (uint64_t axis = x->rank - 1; axis-- > 0;) {
+        int64_t at = row % x->dim[axis];
+        row /= x->dim[axis];
+        found += (r->dim[axis] == 1 ? 0 : at) * stride;
+        stride *= r->dim[axis];
+    }
+    return found;
+}
+
+void ref_rotary_mul_grad(const struct ref_tensor *in, const struct ascgrad_attr *attr,
+                         struct ref_tensor *out) {
+    const struct ref_tensor *x = &in[0], *r1 = &in[1], *r2 = &in[2], *dy = &in[3];
+    struct ref_tensor *dx = &out[0], *dr1 = &out[1], *dr2 = &out[2];
+    int64_t d = x->shape.dim[x->shape.rank - 1], h = d / 2;
+    int64_t rows = ascgrad_elements(&x->shape, 0, x->shape.rank - 1);
+    for (int64_t i = 0; i < ascgrad_elements(&dr1->shape, 0, dr1->shape.rank); i++) {
+        dr1->value[i] = dr1->magnitude[i] = dr2->value[i] = dr2->magnitude[i] = 0;
+    }
+    for (int64_t row = 0; row < rows && d > 0; row++) {
+        const double *g = dy->value + row * d, *v = x->value + row * d;
+        int64_t at = serving_row(&x->shape, &r1->shape, row) * d;
+        const double *c = r1->value + at, *s = r2->value + at;
+        for (int64_t j = 0; j < d; j++) {
+            int64_t other = j < h ? j + h : j - h;
+            double sign = j < h ? 1 : -1;
+            dx->value[row * d + j] = c[j] * g[j] + sign * s[other] * g[other];
+            dx->magnitude[row * d + j] = fabs(c[j] * g[j]) + fabs(s[other] * g[other]);
+            if (attr[0].i) {
+                dr1->value[at + j] += g[j] * v[j];
+                dr1->magnitude[at + j] += fabs(g[j] * v[j]);
+                dr2->value[at + j] += g[j] * -sign * v[other];
+                dr2->magnitude[at + j] += fabs(g[j] * v[other]);
+            }
+        }
+    }
+}
