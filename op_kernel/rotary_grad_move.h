@@ -78,7 +78,9 @@ __aicore__ inline void Move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm,
     if (t.flat) {
         int64_t length = area.rows * t.row * size, gap = (area.stride - area.rows) * t.row * size;
         if constexpr (IN) {
-            In(ub, gm[area.first * t.row], area.runs, length, gap, 0, 0);
+            uint32_t zeros =
+                (uint32_t)((32 - length % 32) % 32 / size); /* to the end of a run's block */
+            In(ub, gm[area.first * t.row], area.runs, length, gap, 0, zeros);
         } else {
             Out(gm[area.first * t.row], ub, area.runs, length, gap, 0);
         }

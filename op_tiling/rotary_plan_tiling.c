@@ -135,7 +135,7 @@ static bool may_split(const RotaryGradTiling *t, int64_t outer, int64_t size) {
     bool keys = t->keys_last ? t->lines == t->keys * t->strips || t->slab_stride * row % 32 == 0
                              : t->keys == 1 || t->key_stride * row % 32 == 0;
     bool steps = t->keys_last || outer == 1 || run % 32 == 0;
-    return (chunks && keys && steps) || run / size * t->inner >= SHARED;
+    return (chunks && keys && steps) || t->slab_stride * t->row >= 16 * SHARED;
 }
 
 /* Equal pieces over the cores of any chip: what the busiest core has, times its chip's cores. */
