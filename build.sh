@@ -120,9 +120,9 @@ configure() {
     say "CANN toolkit: none (not needed)"
   fi
   say "$(gcc --version | head -n 1), $(cmake --version | head -n 1), $native"
-  cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=$type -DASCGRAD_CANN="$cann" \
-    -DASCGRAD_PYTHON="$python" >build.log 2>&1 || { cat build.log >&2; die "configuring failed"; }
-  mv build.log build/configure.log
+  mkdir -p build
+  cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=$type -DASCGRAD_CANN="$cann" -DASCGRAD_PYTHON="$python" \
+    >build/configure.log 2>&1 || { cat build/configure.log >&2; die "configuring failed"; }
 }
 
 # The other architecture: the same libraries and command, cross-compiled.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contexts and platforms that GE may make but hardly ever does: no instance information for outputs, outputs without a
- * shape, bounds of different ranks, chips with odd numbers.
+ * Contexts and platforms that GE may make but hardly ever does: no instance information for
+ * outputs, outputs without a shape, bounds of different ranks, chips with odd numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,21 +25,25 @@ static uint32_t call_range(struct fake_ge *ge, const struct fake_node *node) {
     return ascgrad_ge_infer_shape_range(ge->context, ir_of(node->type), probe_infer);
 }
 
-/* Outputs without instance information are the IR's, one for one; an instance that says 0 is no output. */
+/* Outputs without instance information are the IR's, one for one; an instance that says 0 is no
+ * output. */
 static void test_output_instances(void **state) {
     (void)state;
     struct fake_ge ge;
     fake_infer_shape(&ge, &exp_node);
     put64(ge.info, 40, 0);
-    assert_int_equal(ascgrad_ge_infer_shape(ge.context, ir_of("ExpSegsumGrad"), probe_infer), GE_SUCCESS);
+    assert_int_equal(ascgrad_ge_infer_shape(ge.context, ir_of("ExpSegsumGrad"), probe_infer),
+                     GE_SUCCESS);
     assert_int_equal(get64(ge.tensor[0], 0), 3);
     put64(ge.info, 32, 0); /* not even a tensor */
-    assert_int_equal(ascgrad_ge_infer_shape(ge.context, ir_of("ExpSegsumGrad"), probe_infer), GE_FAILED);
+    assert_int_equal(ascgrad_ge_infer_shape(ge.context, ir_of("ExpSegsumGrad"), probe_infer),
+                     GE_FAILED);
     fake_end(&ge);
 
     fake_infer_shape(&ge, &exp_node);
     put32(ge.info, ge.attrs_at + get64(ge.info, 48) + 4, 0);
-    assert_int_equal(ascgrad_ge_infer_shape(ge.context, ir_of("ExpSegsumGrad"), probe_infer), GE_FAILED);
+    assert_int_equal(ascgrad_ge_infer_shape(ge.context, ir_of("ExpSegsumGrad"), probe_infer),
+                     GE_FAILED);
     assert_non_null(strstr(logged, "grad_input"));
     fake_end(&ge);
 
@@ -52,17 +56,20 @@ static void test_output_instances(void **state) {
 static void test_tiling_outputs(void **state) {
     (void)state;
     struct fake_ge ge;
-    next_launch = (struct ascgrad_launch){.key = 1, .block_dim = 1, .sync_all = true, .workspace = 64};
+    next_launch =
+        (struct ascgrad_launch){.key = 1, .block_dim = 1, .sync_all = true, .workspace = 64};
     fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, 64);
     put64(ge.slot[2], 0, 0); /* the output's slot has no shape */
     assert_int_equal(ascgrad_ge_tiling(ge.context, ir_of("ExpSegsumGrad"), probe_tile), GE_FAILED);
     assert_non_null(strstr(logged, "no shape for grad_input"));
     fake_end(&ge);
 
-    fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, 64); /* a GE that has no place for the schedule mode */
+    fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1,
+                64); /* a GE that has no place for the schedule mode */
     put64(ge.context, 40 + 8 * (ge.inputs + 6), 0);
     uint64_t outputs = get64(ge.context, 8);
-    for (uint64_t i = 5; i < outputs; i++) put64(ge.context, 40 + 8 * (ge.inputs + i), 0);
+    for (uint64_t i = 5; i < outputs; i++)
+        put64(ge.context, 40 + 8 * (ge.inputs + i), 0);
     assert_int_equal(ascgrad_ge_tiling(ge.context, ir_of("ExpSegsumGrad"), probe_tile), GE_SUCCESS);
     fake_end(&ge);
 
@@ -79,7 +86,8 @@ static void test_short_attributes(void **state) {
     fake_infer_shape(&ge, &mul_node);
     put64(ge.info, 40, 0);
     put64(ge.info, 48, 8);
-    assert_int_equal(ascgrad_ge_infer_shape(ge.context, ir_of("RotaryMulGrad"), probe_infer), GE_SUCCESS);
+    assert_int_equal(ascgrad_ge_infer_shape(ge.context, ir_of("RotaryMulGrad"), probe_infer),
+                     GE_SUCCESS);
     assert_int_equal(seen.attr[0].i, 1);
     fake_end(&ge);
 }
@@ -158,7 +166,8 @@ static void test_odd_chips(void **state) {
         {"Ascend910_95", "", "64", "253952", 3510},
         {"Ascend950", "", "64", "253952", 3510},
         {"Ascend310P", "", "8", "262144", 0},
-        {"Ascend910B", "22010000000", "48", "196608", 2201}, /* more than 32 bits: the name counts */
+        {"Ascend910B", "22010000000", "48", "196608",
+         2201}, /* more than 32 bits: the name counts */
         {"Ascend910B", "99999999999999999999", "48", "196608", 2201}, /* no number at all */
         {"Ascend910B", "2201", "70000", "196608", 0},
         {"Ascend910B", "2201", "4 8", "196608", 0},
@@ -173,7 +182,8 @@ static void test_odd_chips(void **state) {
         struct ascgrad_node node = {.type = "Op", .name = "n"};
         struct ascgrad_error error = {""};
         struct ascgrad_chip chip = {0};
-        ascgrad_result result = ascgrad_read_chip((void *)(uintptr_t)platform, &node, &chip, &error);
+        ascgrad_result result =
+            ascgrad_read_chip((void *)(uintptr_t)platform, &node, &chip, &error);
         if (result != (rows[r].want_arch ? ASCGRAD_DONE : ASCGRAD_REFUSED) ||
             (rows[r].want_arch && chip.arch != rows[r].want_arch)) {
             fail_msg("row %zu: arch %u, '%s'", r, chip.arch, error.text);
@@ -189,7 +199,8 @@ static void test_put_corners(void **state) {
     char buffer[8];
     struct ascgrad_node node = {.type = "Op", .name = "n"};
     struct ascgrad_error error;
-    struct ascgrad_launch launch = {.data = buffer, .capacity = 4, .size = 5}; /* overfull already */
+    struct ascgrad_launch launch = {
+        .data = buffer, .capacity = 4, .size = 5}; /* overfull already */
     assert_int_equal(ascgrad_put(&launch, &node, "a", 1, &error), ASCGRAD_REFUSED);
     launch = (struct ascgrad_launch){.data = buffer, .capacity = 4};
     assert_int_equal(ascgrad_put(&launch, &node, NULL, 0, &error), ASCGRAD_DONE);
@@ -200,9 +211,12 @@ static void test_put_corners(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_output_instances), cmocka_unit_test(test_tiling_outputs),
-        cmocka_unit_test(test_short_attributes), cmocka_unit_test(test_open_ranges),
-        cmocka_unit_test(test_open_range_with_absent_input), cmocka_unit_test(test_odd_chips),
+        cmocka_unit_test(test_output_instances),
+        cmocka_unit_test(test_tiling_outputs),
+        cmocka_unit_test(test_short_attributes),
+        cmocka_unit_test(test_open_ranges),
+        cmocka_unit_test(test_open_range_with_absent_input),
+        cmocka_unit_test(test_odd_chips),
         cmocka_unit_test(test_put_corners),
     };
     return cmocka_run_group_tests(tests, make_norm, NULL);

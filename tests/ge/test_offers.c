@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The installer's --no-override switches an operator off inside the library's own bytes (ge/registry.c): it is then not
- * registered, and the others still are.
+ * The installer's --no-override switches an operator off inside the library's own bytes
+ * (ge/registry.c): it is then not registered, and the others still are.
  *
  * usage: test_offers LIBRARY
  */
@@ -25,7 +25,8 @@ static int check(const char *path) {
     struct ge_op_functions table[8];
     memset(table, 0, sizeof table);
     int wrong = count() != 4 || fill(table, 5) == 0 || fill(table, 4) != 0 || fill(NULL, 4) == 0;
-    for (int i = 0; i < 4 && !wrong; i++) wrong = !table[i].type || strcmp(table[i].type, "RopeGrad") == 0;
+    for (int i = 0; i < 4 && !wrong; i++)
+        wrong = !table[i].type || strcmp(table[i].type, "RopeGrad") == 0;
     return wrong || table[4].type != NULL;
 }
 
@@ -39,7 +40,8 @@ int main(int argc, char **argv) {
     size_t n = fread(bytes, 1, sizeof bytes, in);
     fclose(in);
     for (size_t i = 0; i + sizeof mark <= n; i++)
-        if (memcmp(bytes + i, mark, sizeof mark - 1) == 0) bytes[i + sizeof mark - 2] = '0', found++;
+        if (memcmp(bytes + i, mark, sizeof mark - 1) == 0)
+            bytes[i + sizeof mark - 2] = '0', found++;
     if (write(fd, bytes, n) != (ssize_t)n) return 2;
     close(fd);
     int failed = found == 0 || check(path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Property tests of the tiling functions: what tiling_property.c gives an operator's maker and judges.
+ * Property tests of the tiling functions: what tiling_property.c gives an operator's maker and
+ * judges.
  */
 #ifndef ASCGRAD_PROPERTY_H
 #define ASCGRAD_PROPERTY_H
@@ -31,15 +32,16 @@ static inline bool chance(struct trial *t, unsigned percent) {
     return draw(t, 100) < percent;
 }
 
-int64_t draw_size(struct trial *t);  /* mostly small, now and then huge, now and then 0 */
-int64_t draw_width(struct trial *t); /* of a row: around the limits of blocks, repeats and buffers */
+int64_t draw_size(struct trial *t); /* mostly small, now and then huge, now and then 0 */
+int64_t
+draw_width(struct trial *t); /* of a row: around the limits of blocks, repeats and buffers */
 
 /* Sets input i: present, dtype, shape. */
 void set_input(struct trial *t, uint32_t i, int32_t dtype, uint32_t rank, const int64_t *dim);
 
-/* An operator: make fills the node's inputs and attributes (types, names and counts are set already);
- * judge looks at an accepted plan, judge_pair at two plans of one node for two chips. Both return NULL or what is
- * wrong. */
+/* An operator: make fills the node's inputs and attributes (types, names and counts are set
+ * already); judge looks at an accepted plan, judge_pair at two plans of one node for two chips.
+ * Both return NULL or what is wrong. */
 struct property {
     const char *kernel;
     void (*make)(struct trial *t, int32_t dtype);
@@ -47,8 +49,8 @@ struct property {
     const char *(*judge_pair)(const struct ascgrad_launch *a, const struct ascgrad_launch *b);
 };
 
-extern const struct property property_rotary_mul_grad, property_rotary_position_embedding_grad, property_rope_grad,
-    property_norm_rope_concat_grad, property_exp_segsum_grad;
+extern const struct property property_rotary_mul_grad, property_rotary_position_embedding_grad,
+    property_rope_grad, property_norm_rope_concat_grad, property_exp_segsum_grad;
 
 #define NEED(condition)                                                                            \
     do {                                                                                           \

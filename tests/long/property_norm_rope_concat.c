@@ -6,12 +6,15 @@
 #include "property.h"
 
 static void make(struct trial *t, int32_t dtype) {
-    int64_t batch = chance(t, 70) ? 1 + (int64_t)draw(t, 4) : draw_size(t), heads = draw_size(t), dim = draw_width(t);
-    for (uint32_t i = 0; i < 3; i++) t->node.attr[i].i = (int64_t)draw(t, 3);
+    int64_t batch = chance(t, 70) ? 1 + (int64_t)draw(t, 4) : draw_size(t), heads = draw_size(t),
+            dim = draw_width(t);
+    for (uint32_t i = 0; i < 3; i++)
+        t->node.attr[i].i = (int64_t)draw(t, 3);
     t->node.attr[3].i = (int64_t)draw(t, 2);
     if (t->node.attr[2].i == 0 && chance(t, 20)) dim = dim > 1 ? dim - 1 : 1;
     int64_t seq[4], total[2]; /* query, key, encoder_query, encoder_key */
-    for (uint32_t i = 0; i < 4; i++) seq[i] = i < 2 || chance(t, 50) ? draw_size(t) : -1;
+    for (uint32_t i = 0; i < 4; i++)
+        seq[i] = i < 2 || chance(t, 50) ? draw_size(t) : -1;
     if (chance(t, 50)) seq[1] = seq[0], seq[3] = seq[2];
     for (uint32_t i = 0; i < 4; i++) {
         if (seq[i] >= 0) set_input(t, 3 + i, dtype, 4, (int64_t[]){batch, seq[i], heads, dim});
@@ -22,8 +25,10 @@ static void make(struct trial *t, int32_t dtype) {
         set_input(t, weight + 1, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
         set_input(t, weight + 2, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
     }
-    for (uint32_t i = 0; i < 2; i++) total[i] = seq[i] + (seq[i + 2] > 0 ? seq[i + 2] : 0);
-    for (uint32_t i = 0; i < 3; i++) set_input(t, i, dtype, 4, (int64_t[]){batch, heads, total[i > 0], dim});
+    for (uint32_t i = 0; i < 2; i++)
+        total[i] = seq[i] + (seq[i + 2] > 0 ? seq[i + 2] : 0);
+    for (uint32_t i = 0; i < 3; i++)
+        set_input(t, i, dtype, 4, (int64_t[]){batch, heads, total[i > 0], dim});
     if (t->node.attr[2].i == 0) return;
     int64_t rows = total[0] < total[1] ? total[0] : total[1];
     if (total[0] == 0 || total[1] == 0) rows = total[0] + total[1];
@@ -41,7 +46,8 @@ static const char *judge_streams(const NormRopeConcatGradTilingData *d, const st
         NEED(s->seq == (in->present ? in->shape->dim[1] : 0));
         NEED(s->lines == (in->present ? ascgrad_elements(in->shape, 0, 3) : 0));
         NEED(s->total == s->seq + other->seq);
-        NEED(s->seq == 0 || other->seq == 0 || (i % 2 == t->node.attr[3].i ? s->offset == 0 : s->offset == other->seq));
+        NEED(s->seq == 0 || other->seq == 0 ||
+             (i % 2 == t->node.attr[3].i ? s->offset == 0 : s->offset == other->seq));
         NEED(s->norm == (i < NRC_NORMED ? (uint32_t)t->node.attr[i % 2].i : 0));
         NEED(i < NRC_NORMED || s->copy);
         NEED(!s->copy || (s->norm == 0 && (i >= NRC_NORMED || d->rope == 0)));
@@ -63,8 +69,11 @@ static const char *judge_shares(const NormRopeConcatGradTilingData *d, int64_t c
     NEED(d->busy_cores < cores && d->busy_cores == chunks % cores);
     NEED(d->jobs_busy >= 0 && d->jobs_free >= 0);
     NEED((wide_int)d->busy_cores * d->jobs_busy <= jobs);
-    NEED((wide_int)d->busy_cores * d->jobs_busy + (wide_int)(cores - d->busy_cores) * d->jobs_free >= jobs);
-    NEED((wide_int)d->chunk_lines * d->dim * es % 32 == 0 && (wide_int)d->job_lines * d->dim * es % 32 == 0);
+    NEED((wide_int)d->busy_cores * d->jobs_busy +
+             (wide_int)(cores - d->busy_cores) * d->jobs_free >=
+         jobs);
+    NEED((wide_int)d->chunk_lines * d->dim * es % 32 == 0 &&
+         (wide_int)d->job_lines * d->dim * es % 32 == 0);
     return NULL;
 }
 
@@ -84,7 +93,8 @@ static bool fit(const struct region *r, size_t n, int64_t whole) {
 
 /* Every member of a buffer lies inside it, beside the others. */
 static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t es, int64_t ub) {
-    int64_t pitch = up(d->columns, 32 / es) * d->pieces, lines = d->tile_lines, tile = lines * pitch;
+    int64_t pitch = up(d->columns, 32 / es) * d->pieces, lines = d->tile_lines,
+            tile = lines * pitch;
     int64_t heads = d->heads > 0 ? d->heads : 1, eights = up(lines, 8), rows = 0;
     if (d->rope) { /* of cos and sin that a tile can meet */
         bool whole = lines % heads == 0 && d->chunk_lines % heads == 0;
@@ -92,11 +102,14 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t 
         rows = rows < lines ? rows : lines;
     }
     NEED((int64_t)2 * d->in_bytes + d->out_bytes + 2 * (int64_t)d->copy_bytes + d->calc_bytes +
-             (d->weights ? d->flush_bytes : 0) <= ub);
+             (d->weights ? d->flush_bytes : 0) <=
+         ub);
     bool wide = es == 4, gather = wide && d->rope == 1;
     int64_t table = rows * pitch, tiles = d->blocks > 1 ? (d->chunk_lines + lines - 1) / lines : 1;
-    const struct region in[] = {{0, tile * es}, {d->at_x, tile * es}, {d->at_mean, lines * 4}, {d->at_rstd, lines * 4},
-                                {d->at_cos, table * es}, {d->at_sin, table * es}, {d->at_gamma, pitch * es}};
+    const struct region in[] = {{0, tile * es},           {d->at_x, tile * es},
+                                {d->at_mean, lines * 4},  {d->at_rstd, lines * 4},
+                                {d->at_cos, table * es},  {d->at_sin, table * es},
+                                {d->at_gamma, pitch * es}};
     NEED(fit(in, sizeof in / sizeof in[0], d->in_bytes));
     const struct region work[] = {
         {d->at_w0, wide ? 0 : tile * 4},
@@ -117,8 +130,10 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t 
         {d->at_stat, tiles * (int64_t)d->stat_floats * 4},
     };
     NEED(fit(work, sizeof work / sizeof work[0], d->calc_bytes));
-    NEED(d->at_part + d->zero_bytes <= d->calc_bytes && d->at_part + d->zero_bytes >= d->at_stat + tiles * d->stat_floats * 4);
-    NEED(d->fold >= 1 && (d->fold & (d->fold - 1)) == 0 && d->fold * 64 >= pitch && (d->fold == 1 || d->fold * 32 < pitch));
+    NEED(d->at_part + d->zero_bytes <= d->calc_bytes &&
+         d->at_part + d->zero_bytes >= d->at_stat + tiles * d->stat_floats * 4);
+    NEED(d->fold >= 1 && (d->fold & (d->fold - 1)) == 0 && d->fold * 64 >= pitch &&
+         (d->fold == 1 || d->fold * 32 < pitch));
     NEED(d->fold_bytes >= 2 * eights * d->fold * 4 && d->stat_floats >= 2 * eights);
     NEED(gather ? d->swap_entries >= 64 && d->swap_entries <= 1024 : d->swap_entries == 0);
     NEED(tile * es <= d->out_bytes && (!d->weights || 2 * pitch * 4 <= d->flush_bytes));
@@ -134,7 +149,8 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     NEED(launch->size == sizeof d);
     memcpy(&d, launch->data, sizeof d);
     const struct ascgrad_shape *q = t->node.in[3].shape;
-    int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[3].dtype), cores = launch->block_dim, sums = 0;
+    int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[3].dtype), cores = launch->block_dim,
+            sums = 0;
     NEED(d.dim == q->dim[3]);
     if (d.dim == 0) return launch->block_dim == 1 ? NULL : "one core for nothing";
     NEED(d.heads == q->dim[2]);
@@ -147,23 +163,29 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     NEED((wide_int)d.blocks * d.columns >= piece && (wide_int)(d.blocks - 1) * d.columns < piece);
     NEED(pitch / 8 <= 255 && d.tile_lines >= 1 && d.tile_lines <= 255 && d.sum_lines >= 1);
     NEED(d.rope == (t->node.attr[2].i && t->node.in[19].shape->dim[0] ? t->node.attr[2].i : 0));
-    for (int i = 0; i < NRC_NORMED; i++) sums += 2 * (d.weights >> i & 1);
+    for (int i = 0; i < NRC_NORMED; i++)
+        sums += 2 * (d.weights >> i & 1);
     NEED(launch->key == (d.weights != 0) && launch->sync_all == (d.weights != 0));
     NEED((wide_int)launch->workspace >= (d.weights ? (wide_int)d.chunks * 2 * d.width * 4 : 0));
     int64_t segments = (int64_t)d.blocks * d.pieces * ((d.columns + NRC_SEGMENT - 1) / NRC_SEGMENT);
-    NEED(d.unit_segments >= 1 && segments % d.unit_segments == 0 && d.units == sums * (segments / d.unit_segments));
+    NEED(d.unit_segments >= 1 && segments % d.unit_segments == 0 &&
+         d.units == sums * (segments / d.unit_segments));
     NEED(d.inverse_dim == 1.0f / (float)d.dim);
-    NEED(d.width >= (d.blocks - 1) * pitch + (piece - (d.blocks - 1) * d.columns) * d.pieces && d.width <= d.blocks * pitch);
+    NEED(d.width >= (d.blocks - 1) * pitch + (piece - (d.blocks - 1) * d.columns) * d.pieces &&
+         d.width <= d.blocks * pitch);
     return NULL;
 }
 
 /* The sums are cut the same on every chip. */
 static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgrad_launch *b) {
     const NormRopeConcatGradTilingData *p = a->data, *q = b->data;
-    NEED(p->chunk_lines == q->chunk_lines && p->tile_lines == q->tile_lines && p->sum_lines == q->sum_lines);
-    NEED(p->chunks == q->chunks && p->width == q->width && p->batch == q->batch && p->columns == q->columns);
+    NEED(p->chunk_lines == q->chunk_lines && p->tile_lines == q->tile_lines &&
+         p->sum_lines == q->sum_lines);
+    NEED(p->chunks == q->chunks && p->width == q->width && p->batch == q->batch &&
+         p->columns == q->columns);
     NEED(a->key == b->key && a->workspace == b->workspace);
     return NULL;
 }
 
-const struct property property_norm_rope_concat_grad = {"norm_rope_concat_grad", make, judge, judge_pair};
+const struct property property_norm_rope_concat_grad = {"norm_rope_concat_grad", make, judge,
+                                                        judge_pair};

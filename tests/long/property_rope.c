@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a plan of RopeGrad must be. The walk between the cuts is done here as the kernel does it, and every row of every
- * sequence is counted: each must come up exactly once.
+ * What a plan of RopeGrad must be. The walk between the cuts is done here as the kernel does it,
+ * and every row of every sequence is counted: each must come up exactly once.
  */
 #include "../../op_kernel/rope_grad_tiling_data.h"
 #include "property.h"
@@ -11,9 +11,12 @@ enum { WALKED = 20000 }; /* tokens */
 static void make(struct trial *t, int32_t dtype) {
     int64_t head = draw_width(t), q = draw_size(t), k = draw_size(t), tokens = 0, longest = 0;
     size_t count = chance(t, 85) ? draw(t, 80) : draw(t, 2100);
-    int64_t scale = chance(t, 80) ? 1 + (int64_t)draw(t, 300) : draw_size(t) + 1, shape = (int64_t)draw(t, 3);
+    int64_t scale = chance(t, 80) ? 1 + (int64_t)draw(t, 300) : draw_size(t) + 1,
+            shape = (int64_t)draw(t, 3);
     for (size_t i = 0; i < count; i++) {
-        int64_t length = shape == 0 ? scale : shape == 1 ? (int64_t)draw(t, (uint64_t)scale) : draw_size(t);
+        int64_t length = shape == 0   ? scale
+                         : shape == 1 ? (int64_t)draw(t, (uint64_t)scale)
+                                      : draw_size(t);
         if (chance(t, 5)) length = 0;
         t->list[i] = length;
         longest = length > longest ? length : longest;
@@ -49,18 +52,18 @@ static const char *judge_buffers(const RopeGradMany *d, int32_t dtype, int64_t u
     NEED((d->packed ? 2 : 1) * d->padded * es % 32 == 0 && d->padded % 8 == 0);
     NEED(!d->packed || (d->columns == d->head / 2 && d->padded == d->columns));
     NEED(!d->native || (half && !d->exact && d->padded % 16 == 0));
-    NEED(2 * d->padded * 4 / 32 <= 255);                              /* repeat strides */
-    NEED(d->packed || 2 * d->table_rows <= 4095);                     /* blocks of a copy */
+    NEED(2 * d->padded * 4 / 32 <= 255);          /* repeat strides */
+    NEED(d->packed || 2 * d->table_rows <= 4095); /* blocks of a copy */
     NEED(d->packed || d->tile / d->padded <= 4095);
-    NEED((wide_int)(d->head / 2 - d->columns) * es <= UINT32_MAX);    /* gap of a copy */
+    NEED((wide_int)(d->head / 2 - d->columns) * es <= UINT32_MAX); /* gap of a copy */
     NEED((wide_int)d->tile * 4 <= INT32_MAX);
     return NULL;
 }
 
 /* Counts the rows between two cuts of one group. */
-static const char *walk_group(const uint32_t *length, uint32_t count, int64_t first, uint32_t from_pos,
-                              uint32_t from_skip, uint32_t to_pos, uint32_t to_skip, unsigned char *seen,
-                              int64_t *rows) {
+static const char *walk_group(const uint32_t *length, uint32_t count, int64_t first,
+                              uint32_t from_pos, uint32_t from_skip, uint32_t to_pos,
+                              uint32_t to_skip, unsigned char *seen, int64_t *rows) {
     uint32_t begun = 0, ended = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t low = from_pos, high = to_pos;
@@ -100,7 +103,8 @@ static const char *walk(const RopeGradMany *d, uint32_t cores, int64_t tokens) {
         }
         NEED(rows <= 2 * (tokens / cores) + 32); /* no core has far more to do than the others */
     }
-    for (int64_t i = 0; i < tokens; i++) NEED(seen[i] == 1);
+    for (int64_t i = 0; i < tokens; i++)
+        NEED(seen[i] == 1);
     return NULL;
 }
 
@@ -110,7 +114,8 @@ static const char *judge_cuts(const RopeGradMany *d, uint32_t cores, int64_t tok
     NEED(d->cut_token[0] == 0 && d->cut_seq[0] == 0 && d->cut_pos[0] == 0 && d->cut_skip[0] == 0);
     NEED(d->cut_token[cores] == tokens && d->cut_seq[cores] == d->batch);
     for (uint32_t c = 1; c < cores; c++) {
-        NEED(d->cut_seq[c] >= d->cut_seq[c - 1] && d->cut_seq[c] < d->batch && d->cut_seq[c] % d->group == 0);
+        NEED(d->cut_seq[c] >= d->cut_seq[c - 1] && d->cut_seq[c] < d->batch &&
+             d->cut_seq[c] % d->group == 0);
         NEED(d->cut_token[c] >= d->cut_token[c - 1]);
         NEED(d->group > 1 || d->cut_pos[c] < d->length[d->cut_seq[c]]);
         if (d->group == 1) { /* otherwise every row is whole blocks */
@@ -118,19 +123,23 @@ static const char *judge_cuts(const RopeGradMany *d, uint32_t cores, int64_t tok
             NEED(at * d->q_heads % 32 == 0 && at * d->k_heads % 32 == 0);
         }
     }
-    NEED(d->group == 1 || ((wide_int)row * d->q_heads % 32 == 0 && (wide_int)row * d->k_heads % 32 == 0));
+    NEED(d->group == 1 ||
+         ((wide_int)row * d->q_heads % 32 == 0 && (wide_int)row * d->k_heads % 32 == 0));
     return tokens < WALKED ? walk(d, cores, tokens) : NULL;
 }
 
 static const char *judge(const struct trial *t, const struct ascgrad_launch *launch) {
     static RopeGradMany d;
-    NEED(launch->key <= 1 && launch->size == (launch->key ? sizeof(RopeGradMany) : sizeof(RopeGradFew)));
+    NEED(launch->key <= 1 &&
+         launch->size == (launch->key ? sizeof(RopeGradMany) : sizeof(RopeGradFew)));
     NEED(launch->workspace == 0 && !launch->sync_all);
     memset(&d, 0, sizeof d);
     memcpy(&d, launch->data, launch->size);
-    const struct ascgrad_shape *q = t->node.in[0].shape, *k = t->node.in[1].shape, *cos = t->node.in[2].shape;
+    const struct ascgrad_shape *q = t->node.in[0].shape, *k = t->node.in[1].shape,
+                               *cos = t->node.in[2].shape;
     NEED(d.batch <= (launch->key ? ROPE_GRAD_MANY : ROPE_GRAD_FEW));
-    NEED(d.head == cos->dim[1] && (wide_int)d.q_heads * d.head == q->dim[1] && (wide_int)d.k_heads * d.head == k->dim[1]);
+    NEED(d.head == cos->dim[1] && (wide_int)d.q_heads * d.head == q->dim[1] &&
+         (wide_int)d.k_heads * d.head == k->dim[1]);
     NEED(d.exact == (t->node.attr[1].i != 0));
     const char *wrong = judge_buffers(&d, t->node.in[0].dtype, (int64_t)t->chip.ub);
     if (wrong) return wrong;

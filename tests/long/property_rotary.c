@@ -38,7 +38,8 @@ static void make_embedding(struct trial *t, int32_t dtype) {
     t->node.attr[0].i = (int64_t)draw(t, 4);
 }
 
-/* Buffers as Setup() in op_kernel/rotary_grad.h makes them. way: how the kernel finds partners, its MODE. */
+/* Buffers as Setup() in op_kernel/rotary_grad.h makes them. way: how the kernel finds partners, its
+ * MODE. */
 static int64_t unified_buffer(const RotaryGradTiling *d, int64_t es, uint64_t way) {
     bool wide = es == 4, swapped = way == 1 || way == 4;
     int64_t tile = d->tile, cosines = d->cosines;
@@ -61,7 +62,8 @@ static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int
     int64_t groups = d->strips > 1 ? d->strips / d->strips_half : d->groups;
     NEED(d->strips == 1 || (d->groups == 1 && d->strips == groups * d->strips_half));
     NEED((wide_int)groups * 2 * d->half == d->row && (last % d->row == 0 || d->row % last == 0));
-    NEED(d->chunk_rows >= 1 && d->chunks_inner >= 1 && d->chunks >= 1 && d->chunks % d->chunks_inner == 0);
+    NEED(d->chunk_rows >= 1 && d->chunks_inner >= 1 && d->chunks >= 1 &&
+         d->chunks % d->chunks_inner == 0);
     NEED((wide_int)d->chunks_inner * d->chunk_rows >= d->inner);
     NEED((wide_int)(d->chunks_inner - 1) * d->chunk_rows < d->inner);
     wide_int outer = d->chunks / d->chunks_inner;
@@ -72,7 +74,8 @@ static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int
 }
 
 /* The element of cos that belongs to element `at` of dy. */
-static int64_t broadcast(const struct ascgrad_shape *dy, const struct ascgrad_shape *cos, int64_t at) {
+static int64_t broadcast(const struct ascgrad_shape *dy, const struct ascgrad_shape *cos,
+                         int64_t at) {
     int64_t result = 0, step = 1;
     for (uint64_t i = dy->rank; i-- > 0;) {
         if (cos->dim[i] != 1) result += at % dy->dim[i] * step;
@@ -95,7 +98,8 @@ static const char *judge_strides(const RotaryGradTiling *d, const struct ascgrad
         int64_t slab = line / d->keys, key = line % d->keys;
         for (int64_t i = 0; i < outers * d->inner; i++) {
             int64_t outer = i / d->inner, inner = i % d->inner;
-            int64_t at = slab * d->slab_stride + outer * d->outer_stride + key * d->key_stride + inner * d->inner_stride;
+            int64_t at = slab * d->slab_stride + outer * d->outer_stride + key * d->key_stride +
+                         inner * d->inner_stride;
             NEED(at >= 0 && at < rows && !seen[at]);
             seen[at] = 1;
             NEED(broadcast(dy, cos, at * d->row) == line * d->row);
@@ -109,15 +113,18 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     NEED(d->tile_keys >= 1 && d->group_keys >= d->tile_keys && d->cosines % d->group_keys == 0);
     int64_t pitch = d->cosines / d->group_keys;
     NEED((wide_int)d->tile_keys * d->chunk_rows * pitch <= d->tile);
-    NEED((int64_t)d->tile_keys * d->chunk_rows * d->groups <= 4095);              /* blocks of a copy */
+    NEED((int64_t)d->tile_keys * d->chunk_rows * d->groups <= 4095); /* blocks of a copy */
     NEED(d->strips == 1 || (d->tile_keys == 1 && d->group_keys == 1));
     NEED(d->keys_last || d->tile_keys == 1 || d->chunks_inner == 1);
-    NEED(pitch / 8 <= 255);                                                       /* repeat strides */
-    NEED(pitch >= 2 * (int64_t)d->groups * d->width && pitch >= d->sum_row && d->sum_row >= 2 * d->groups * d->width);
+    NEED(pitch / 8 <= 255); /* repeat strides */
+    NEED(pitch >= 2 * (int64_t)d->groups * d->width && pitch >= d->sum_row &&
+         d->sum_row >= 2 * d->groups * d->width);
     NEED(pitch * es % 32 == 0);
-    if (d->chunk_rows > 1) NEED((wide_int)(d->keys_last ? d->inner_stride : 1) * d->row * es <= UINT32_MAX);
+    if (d->chunk_rows > 1)
+        NEED((wide_int)(d->keys_last ? d->inner_stride : 1) * d->row * es <= UINT32_MAX);
     wide_int reach = 1;
-    for (uint32_t i = 0; i < d->levels; i++) reach *= 16;
+    for (uint32_t i = 0; i < d->levels; i++)
+        reach *= 16;
     if (d->with_x && d->levels) NEED(reach >= (d->chunks + d->segments - 1) / d->segments);
     if (d->with_x && (d->inner > 1 || d->chunks > 1)) NEED(d->levels >= 1);
     /* Whole blocks of dcos for every core, except in the last one. */
@@ -129,17 +136,19 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     return NULL;
 }
 
-static const char *judge_common(const struct trial *t, const struct ascgrad_launch *launch, uint32_t at_dy, int64_t mode,
-                                bool with_x) {
+static const char *judge_common(const struct trial *t, const struct ascgrad_launch *launch,
+                                uint32_t at_dy, int64_t mode, bool with_x) {
     RotaryGradTiling d;
     NEED(launch->size == sizeof d);
     memcpy(&d, launch->data, sizeof d);
     const struct ascgrad_shape *dy = t->node.in[at_dy].shape, *cos = t->node.in[1].shape;
-    int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[at_dy].dtype), elements = ascgrad_elements(dy, 0, dy->rank);
+    int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[at_dy].dtype),
+            elements = ascgrad_elements(dy, 0, dy->rank);
     uint64_t way = launch->key % 10;
     NEED(launch->key / 10 == d.partial && launch->sync_all == (d.partial != 0));
     NEED(elements == 0 || (mode % 2 ? way == (uint64_t)mode : way == 0 || way == 4));
-    bool real = (wide_int)elements * es < (wide_int)1 << 44; /* beyond 16 TB the accumulators outgrow the UB */
+    bool real = (wide_int)elements * es <
+                (wide_int)1 << 44; /* beyond 16 TB the accumulators outgrow the UB */
     NEED(!real || unified_buffer(&d, es, way) <= (int64_t)t->chip.ub);
     int64_t kept = ascgrad_elements(cos, 0, cos->rank);
     NEED(d.zeros == (with_x && elements ? 0 : kept));
@@ -170,6 +179,7 @@ static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgr
     return NULL;
 }
 
-const struct property property_rotary_mul_grad = {"rotary_mul_grad", make_mul, judge_mul, judge_pair};
-const struct property property_rotary_position_embedding_grad = {"rotary_position_embedding_grad", make_embedding,
-                                                                  judge_embedding, judge_pair};
+const struct property property_rotary_mul_grad = {"rotary_mul_grad", make_mul, judge_mul,
+                                                  judge_pair};
+const struct property property_rotary_position_embedding_grad = {
+    "rotary_position_embedding_grad", make_embedding, judge_embedding, judge_pair};

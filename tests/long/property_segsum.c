@@ -8,8 +8,11 @@
 static void make(struct trial *t, int32_t dtype) {
     int64_t dim[ASCGRAD_MAX_RANK];
     uint32_t lead = (uint32_t)draw(t, chance(t, 5) ? 24 : 5);
-    for (uint32_t i = 0; i < lead; i++) dim[i] = draw_size(t);
-    int64_t size = chance(t, 60) ? (int64_t)draw(t, 140) : chance(t, 80) ? (int64_t)draw(t, 3000) : draw_size(t);
+    for (uint32_t i = 0; i < lead; i++)
+        dim[i] = draw_size(t);
+    int64_t size = chance(t, 60)   ? (int64_t)draw(t, 140)
+                   : chance(t, 80) ? (int64_t)draw(t, 3000)
+                                   : draw_size(t);
     dim[lead] = dim[lead + 1] = size;
     set_input(t, 0, dtype, lead + 2, dim);
     set_input(t, 1, dtype, lead + 2, dim);
@@ -36,9 +39,11 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     if (launch->key == EXP_SEGSUM_LARGE) {
         int64_t blocks = (size + 127) / 128, halves = (size + 63) / 64, tiles = 0;
         NEED(size > 128 && matrices > 0 && launch->sync_all);
-        for (int64_t r = 0; r < halves && halves < 100000; r++) tiles += r / 2;
+        for (int64_t r = 0; r < halves && halves < 100000; r++)
+            tiles += r / 2;
         NEED(halves >= 100000 || d.units == matrices * tiles);
-        wide_int floats = (wide_int)blocks * halves * 128 + (wide_int)blocks * blocks * 128 + (wide_int)halves * blocks * 8;
+        wide_int floats = (wide_int)blocks * halves * 128 + (wide_int)blocks * blocks * 128 +
+                          (wide_int)halves * blocks * 8;
         wide_int bytes = matrices * (floats * 4 + (d.gather ? (wide_int)blocks * 128 * es : 0));
         NEED((wide_int)launch->workspace == bytes);
         NEED(d.gather == (matrices > 1 && size * es % 32 != 0)); /* no two cores in one block */
@@ -52,11 +57,13 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
         NEED(d.units == 0 || (wide_int)(d.units - 1) * d.unit < matrices);
         return NULL;
     }
-    NEED(launch->key == (uint64_t)(size <= 64 ? EXP_SEGSUM_SMALL : EXP_SEGSUM_BLOCK) && size >= 2 && size <= 128);
+    NEED(launch->key == (uint64_t)(size <= 64 ? EXP_SEGSUM_SMALL : EXP_SEGSUM_BLOCK) && size >= 2 &&
+         size <= 128);
     NEED((wide_int)d.units * d.unit >= matrices && (wide_int)(d.units - 1) * d.unit < matrices);
     NEED(d.unit * size * es % 32 == 0);
     if (launch->key == EXP_SEGSUM_SMALL) {
-        int64_t pitch = size % 8 == 0 ? size : up(size, 32 / es), result = size % 8 == 0 ? size : up(size, 16);
+        int64_t pitch = size % 8 == 0 ? size : up(size, 32 / es),
+                result = size % 8 == 0 ? size : up(size, 16);
         NEED(d.tile >= 1 && d.tile * size * pitch <= EXP_SEGSUM_SMALL_TILE);
         NEED(d.tile * result <= EXP_SEGSUM_SMALL_OUT && d.tile * size <= 4095);
     }
@@ -64,7 +71,8 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
 }
 
 static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgrad_launch *b) {
-    NEED(a->key == b->key && a->workspace == b->workspace); /* the key alone decides the order of sums */
+    NEED(a->key == b->key &&
+         a->workspace == b->workspace); /* the key alone decides the order of sums */
     return NULL;
 }
 

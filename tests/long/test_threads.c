@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C API from many threads at once, checked and fast: every thread must get the same bits. Meant for TSan.
+ * The C API from many threads at once, checked and fast: every thread must get the same bits. Meant
+ * for TSan.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -26,9 +27,15 @@ static void *run(void *argument) {
     struct ascgrad_tensor in[2] = {{ASCGRAD_TYPE_FP32, 3, {MATRICES, T, T}, grad_output},
                                    {ASCGRAD_TYPE_FP32, 3, {MATRICES, T, T}, grad_self}};
     struct ascgrad_tensor out[1] = {{ASCGRAD_TYPE_FP32, 2, {MATRICES, T}, job->result}};
-    struct ascgrad_call call = {.op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out, .outputs = 1, .fast = job->fast,
+    struct ascgrad_call call = {.op = "ExpSegsumGrad",
+                                .in = in,
+                                .inputs = 2,
+                                .out = out,
+                                .outputs = 1,
+                                .fast = job->fast,
                                 .cores = 3};
-    for (int i = 0; i < 3 && job->code == ASCGRAD_OK; i++) job->code = ascgrad_run(&call, NULL, job->why);
+    for (int i = 0; i < 3 && job->code == ASCGRAD_OK; i++)
+        job->code = ascgrad_run(&call, NULL, job->why);
     return NULL;
 }
 
@@ -45,7 +52,8 @@ int main(void) {
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(jobs[i].thread, NULL);
-        bool same = jobs[i].code == ASCGRAD_OK && memcmp(jobs[i].result, jobs[0].result, sizeof jobs[0].result) == 0;
+        bool same = jobs[i].code == ASCGRAD_OK &&
+                    memcmp(jobs[i].result, jobs[0].result, sizeof jobs[0].result) == 0;
         if (!same) printf("thread %d: code %d, %s\n", i, jobs[i].code, jobs[i].why);
         failed += !same;
     }

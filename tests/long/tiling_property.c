@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random calls of every tiling function: shapes from empty to absurd, broadcasts, optional inputs, attributes, chips.
- * A call is refused with a sentence that names the operator, or its plan is one that the kernel can carry out: see the
- * judges in property_*.c. The same call gives the same bytes twice; the output shapes of infer are accepted.
+ * Random calls of every tiling function: shapes from empty to absurd, broadcasts, optional inputs,
+ * attributes, chips. A call is refused with a sentence that names the operator, or its plan is one
+ * that the kernel can carry out: see the judges in property_*.c. The same call gives the same bytes
+ * twice; the output shapes of infer are accepted.
  *
  *     tiling_property [--count N] [--seed S] [OPERATOR]
  */
@@ -42,7 +43,7 @@ int64_t draw_size(struct trial *t) {
 }
 
 int64_t draw_width(struct trial *t) {
-    static const int64_t edges[] = {2,   4,   8,   16,  32,   64,   128,  256,  512,
+    static const int64_t edges[] = {2,   4,    8,    16,   32,   64,   128,  256,  512,
                                     768, 1024, 1536, 2032, 2048, 3072, 4096, 8192, 16384};
     uint64_t kind = draw(t, 100);
     if (kind < 45) return edges[draw(t, 18)];
@@ -54,7 +55,8 @@ int64_t draw_width(struct trial *t) {
 
 void set_input(struct trial *t, uint32_t i, int32_t dtype, uint32_t rank, const int64_t *dim) {
     t->in[i].rank = rank;
-    for (uint32_t k = 0; k < rank; k++) t->in[i].dim[k] = dim[k];
+    for (uint32_t k = 0; k < rank; k++)
+        t->in[i].dim[k] = dim[k];
     t->node.in[i] = (struct ascgrad_arg){true, dtype, &t->in[i]};
 }
 
@@ -70,14 +72,30 @@ static void spoil(struct trial *t) {
     uint32_t i = (uint32_t)draw(t, t->node.inputs), k = (uint32_t)draw(t, 5);
     static const int64_t odd[] = {-1, -2, 0, 1, 3, INT64_MAX, INT64_MIN, (int64_t)1 << 40, 7, 129};
     switch (draw(t, 8)) {
-    case 0: t->in[i].dim[k % ASCGRAD_MAX_RANK] = odd[draw(t, 10)]; break;
-    case 1: t->in[i].rank = draw(t, 4) ? draw(t, 7) : draw(t, 40); break;
-    case 2: t->node.in[i].dtype = (int32_t)draw(t, 30); break;
-    case 3: t->node.in[i].present = false; break;
-    case 4: t->node.in[i].shape = NULL; break;
-    case 5: t->node.attr[draw(t, ASCGRAD_MAX_ATTRS)].i = (int64_t)draw(t, 8) - 2; break;
-    case 6: t->list[draw(t, 20)] = odd[draw(t, 10)]; break;
-    default: t->in[i].dim[k] += 1 - 2 * (int64_t)draw(t, 2); break;
+    case 0:
+        t->in[i].dim[k % ASCGRAD_MAX_RANK] = odd[draw(t, 10)];
+        break;
+    case 1:
+        t->in[i].rank = draw(t, 4) ? draw(t, 7) : draw(t, 40);
+        break;
+    case 2:
+        t->node.in[i].dtype = (int32_t)draw(t, 30);
+        break;
+    case 3:
+        t->node.in[i].present = false;
+        break;
+    case 4:
+        t->node.in[i].shape = NULL;
+        break;
+    case 5:
+        t->node.attr[draw(t, ASCGRAD_MAX_ATTRS)].i = (int64_t)draw(t, 8) - 2;
+        break;
+    case 6:
+        t->list[draw(t, 20)] = odd[draw(t, 10)];
+        break;
+    default:
+        t->in[i].dim[k] += 1 - 2 * (int64_t)draw(t, 2);
+        break;
     }
     if (!t->node.in[i].present) t->node.in[i].shape = NULL;
 }
@@ -86,8 +104,11 @@ static void make(struct trial *t, const struct ascgrad_ir *ir, const struct prop
     static const int32_t dtypes[] = {ASCGRAD_FP32, ASCGRAD_FP16, ASCGRAD_BF16};
     memset(&t->node, 0, sizeof t->node);
     memset(t->in, 0, sizeof t->in);
-    t->node = (struct ascgrad_node){
-        .type = ir->type, .name = "trial", .inputs = ir->inputs, .outputs = ir->outputs, .attrs = ir->attrs};
+    t->node = (struct ascgrad_node){.type = ir->type,
+                                    .name = "trial",
+                                    .inputs = ir->inputs,
+                                    .outputs = ir->outputs,
+                                    .attrs = ir->attrs};
     for (uint32_t i = 0; i < ir->attrs; i++)
         t->node.attr[i] = (struct ascgrad_attr){ir->attr[i].kind, ir->attr[i].initial, t->list, 0};
     draw_chip(t);
@@ -118,8 +139,9 @@ struct tally {
 
 static unsigned char first_data[CAPACITY], again_data[CAPACITY], other_data[CAPACITY];
 
-static ascgrad_result call(size_t op, const struct trial *t, const struct ascgrad_chip *chip, unsigned char *data,
-                           struct ascgrad_launch *launch, struct ascgrad_error *error) {
+static ascgrad_result call(size_t op, const struct trial *t, const struct ascgrad_chip *chip,
+                           unsigned char *data, struct ascgrad_launch *launch,
+                           struct ascgrad_error *error) {
     memset(launch, 0xa5, sizeof *launch); /* what tiling does not set is rubbish */
     launch->data = data;
     launch->capacity = CAPACITY;
@@ -142,7 +164,8 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
     struct ascgrad_launch again, other;
     struct ascgrad_error error;
     struct ascgrad_shape *outs[ASCGRAD_MAX_OUTPUTS];
-    for (uint32_t i = 0; i < ASCGRAD_MAX_OUTPUTS; i++) outs[i] = &t->out[i];
+    for (uint32_t i = 0; i < ASCGRAD_MAX_OUTPUTS; i++)
+        outs[i] = &t->out[i];
     NEED(operators[op].infer(&t->node, outs, &error) == ASCGRAD_DONE);
     struct ascgrad_node plain = t->node;
     for (uint32_t i = 0; i < t->node.outputs; i++)
@@ -151,13 +174,15 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
     ascgrad_result result = call(op, t, &t->chip, again_data, &again, &error);
     t->node = plain;
     NEED(result == ASCGRAD_DONE);
-    NEED(again.key == first->key && again.block_dim == first->block_dim && again.workspace == first->workspace);
+    NEED(again.key == first->key && again.block_dim == first->block_dim &&
+         again.workspace == first->workspace);
     NEED(again.sync_all == first->sync_all && again.size == first->size);
     NEED(memcmp(first_data, again_data, first->size) == 0);
     struct ascgrad_chip chip = {1 + (uint32_t)draw(t, 64), 3510, 253952};
     NEED(call(op, t, &chip, other_data, &other, &error) == ASCGRAD_DONE);
     NEED(other.block_dim >= 1 && other.block_dim <= chip.cores);
-    return operators[op].property->judge_pair ? operators[op].property->judge_pair(first, &other) : NULL;
+    return operators[op].property->judge_pair ? operators[op].property->judge_pair(first, &other)
+                                              : NULL;
 }
 
 static const char *refusal(const struct trial *t, const struct ascgrad_error *error) {
@@ -197,16 +222,20 @@ int main(int argc, char **argv) {
     uint64_t count = 100000, seed = (uint64_t)time(NULL), failed = 0;
     const char *only = NULL;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--count") == 0) count = number(argv[++i]);
-        else if (strcmp(argv[i], "--seed") == 0) seed = number(argv[++i]);
-        else only = argv[i];
+        if (strcmp(argv[i], "--count") == 0)
+            count = number(argv[++i]);
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = number(argv[++i]);
+        else
+            only = argv[i];
     }
     static struct trial trial;
     for (size_t op = 0; op < sizeof operators / sizeof operators[0]; op++) {
         if (only && strcmp(only, operators[op].type) != 0) continue;
         const struct ascgrad_ir *ir = NULL;
         for (uint32_t k = 0; k < ascgrad_ir_count; k++)
-            if (strcmp(ascgrad_ir_table[k].type, operators[op].type) == 0) ir = &ascgrad_ir_table[k];
+            if (strcmp(ascgrad_ir_table[k].type, operators[op].type) == 0)
+                ir = &ascgrad_ir_table[k];
         struct tally tally = {0};
         clock_t start = clock();
         for (uint64_t i = 0; i < count && tally.failed < 1000; i++) {
@@ -214,7 +243,8 @@ int main(int argc, char **argv) {
             make(&trial, ir, operators[op].property);
             try_one(op, &trial, seed + i, &tally);
         }
-        printf("%s: seed %" PRIu64 ", %" PRIu64 " accepted, %" PRIu64 " refused, %" PRIu64 " failed, %.1f s\n",
+        printf("%s: seed %" PRIu64 ", %" PRIu64 " accepted, %" PRIu64 " refused, %" PRIu64
+               " failed, %.1f s\n",
                operators[op].type, seed, tally.accepted, tally.refused, tally.failed,
                (double)(clock() - start) / CLOCKS_PER_SEC);
         fflush(stdout);

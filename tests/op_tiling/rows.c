@@ -34,10 +34,14 @@ static bool begin(struct row_call *c, const char *op) {
         c->tile = functions[i].tile;
     }
     if (!c->ir || !c->tile) return false;
-    c->node = (struct ascgrad_node){.type = c->ir->type, .name = "row", .inputs = c->ir->inputs,
-                                    .outputs = c->ir->outputs, .attrs = c->ir->attrs};
+    c->node = (struct ascgrad_node){.type = c->ir->type,
+                                    .name = "row",
+                                    .inputs = c->ir->inputs,
+                                    .outputs = c->ir->outputs,
+                                    .attrs = c->ir->attrs};
     for (uint32_t i = 0; i < c->ir->attrs; i++)
-        c->node.attr[i] = (struct ascgrad_attr){c->ir->attr[i].kind, c->ir->attr[i].initial, NULL, 0};
+        c->node.attr[i] =
+            (struct ascgrad_attr){c->ir->attr[i].kind, c->ir->attr[i].initial, NULL, 0};
     c->chip = (struct ascgrad_chip){48, 2201, 196352};
     c->launch.capacity = sizeof c->data;
     return true;
@@ -54,7 +58,8 @@ static int64_t read_dims(const char *at, int64_t *dim, int64_t most) {
     return n;
 }
 
-static bool read_arg(struct ascgrad_arg *arg, struct ascgrad_shape *shape, const char *text, const char *star) {
+static bool read_arg(struct ascgrad_arg *arg, struct ascgrad_shape *shape, const char *text,
+                     const char *star) {
     char dtype[16];
     size_t n = strcspn(text, "[");
     snprintf(dtype, sizeof dtype, "%.*s", (int)(n < 15 ? n : 15), text);
@@ -71,9 +76,11 @@ static bool read_arg(struct ascgrad_arg *arg, struct ascgrad_shape *shape, const
 
 static bool read_word(struct row_call *c, const char *name, const char *value, const char *star) {
     for (uint32_t i = 0; i < c->ir->inputs; i++)
-        if (strcmp(name, c->ir->in[i].name) == 0) return read_arg(&c->node.in[i], &c->in[i], value, star);
+        if (strcmp(name, c->ir->in[i].name) == 0)
+            return read_arg(&c->node.in[i], &c->in[i], value, star);
     for (uint32_t i = 0; i < c->ir->outputs && strncmp(name, "out.", 4) == 0; i++)
-        if (strcmp(name + 4, c->ir->out[i].name) == 0) return read_arg(&c->node.out[i], &c->out[i], value, star);
+        if (strcmp(name + 4, c->ir->out[i].name) == 0)
+            return read_arg(&c->node.out[i], &c->out[i], value, star);
     for (uint32_t i = 0; i < c->ir->attrs; i++) {
         if (strcmp(name, c->ir->attr[i].name) != 0) continue;
         bool yes = strcmp(value, "true") == 0, no = strcmp(value, "false") == 0;
@@ -86,19 +93,29 @@ static bool read_word(struct row_call *c, const char *name, const char *value, c
         c->node.attr[i].count = n < 0 ? 0 : (size_t)n;
         return n >= 0;
     }
-    if (strcmp(name, "cores") == 0) c->chip.cores = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(name, "ub") == 0) c->chip.ub = strtoull(value, NULL, 10);
-    else if (strcmp(name, "capacity") == 0) c->launch.capacity = strtoull(value, NULL, 10);
-    else if (strcmp(name, "inputs") == 0) c->node.inputs = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(name, "outputs") == 0) c->node.outputs = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(name, "rank26") == 0) c->in[strtoul(value, NULL, 10)].rank = 26;
+    if (strcmp(name, "cores") == 0)
+        c->chip.cores = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(name, "ub") == 0)
+        c->chip.ub = strtoull(value, NULL, 10);
+    else if (strcmp(name, "capacity") == 0)
+        c->launch.capacity = strtoull(value, NULL, 10);
+    else if (strcmp(name, "inputs") == 0)
+        c->node.inputs = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(name, "outputs") == 0)
+        c->node.outputs = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(name, "rank26") == 0)
+        c->in[strtoul(value, NULL, 10)].rank = 26;
     else if (strcmp(name, "ones") == 0) {
         c->node.attr[0].count = strtoul(value, NULL, 10);
         c->node.attr[0].list = c->list;
-        for (size_t i = 0; i < c->node.attr[0].count; i++) c->list[i] = 1;
-    } else if (strcmp(name, "nolist") == 0) c->node.attr[0].list = NULL;
-    else if (strcmp(name, "nokind") == 0) c->node.attr[0].kind = ASCGRAD_ATTR_INT;
-    else return strcmp(name, "fill") == 0;
+        for (size_t i = 0; i < c->node.attr[0].count; i++)
+            c->list[i] = 1;
+    } else if (strcmp(name, "nolist") == 0)
+        c->node.attr[0].list = NULL;
+    else if (strcmp(name, "nokind") == 0)
+        c->node.attr[0].kind = ASCGRAD_ATTR_INT;
+    else
+        return strcmp(name, "fill") == 0;
     return true;
 }
 
@@ -118,7 +135,8 @@ bool row_read(struct row_call *c, const char *op, const char *text, const char *
 ascgrad_result row_infer(struct row_call *c) {
     struct ascgrad_shape *out[ASCGRAD_MAX_OUTPUTS];
     int32_t dtype[ASCGRAD_MAX_OUTPUTS] = {0};
-    for (uint32_t i = 0; i < ASCGRAD_MAX_OUTPUTS; i++) out[i] = &c->out[i];
+    for (uint32_t i = 0; i < ASCGRAD_MAX_OUTPUTS; i++)
+        out[i] = &c->out[i];
     c->error.text[0] = 0;
     if (c->infer(&c->node, out, &c->error) != ASCGRAD_DONE ||
         c->infer_dtype(&c->node, dtype, &c->error) != ASCGRAD_DONE)
@@ -141,6 +159,7 @@ void row_print_outputs(const struct row_call *c, char *text, size_t size) {
     for (uint32_t i = 0; i < c->ir->outputs && n < size; i++) {
         struct ascgrad_text shape;
         n += (size_t)snprintf(text + n, size - n, "%s%s=%s%s", i ? " " : "", c->ir->out[i].name,
-                              ascgrad_dtype_name(c->node.out[i].dtype), ascgrad_shape_text(&c->out[i], &shape));
+                              ascgrad_dtype_name(c->node.out[i].dtype),
+                              ascgrad_shape_text(&c->out[i], &shape));
     }
 }

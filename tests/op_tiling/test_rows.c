@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rows of tests/cases through infer and tiling alone, in milliseconds: a CASE is accepted on every chip, also with
- * the output shapes that infer gave; a REFUSE is refused with its words. Then the tables of this folder: what infer
- * answers, and refusals that a row of tests/cases cannot reach because infer refuses first.
+ * The rows of tests/cases through infer and tiling alone, in milliseconds: a CASE is accepted on
+ * every chip, also with the output shapes that infer gave; a REFUSE is refused with its words. Then
+ * the tables of this folder: what infer answers, and refusals that a row of tests/cases cannot
+ * reach because infer refuses first.
  */
 #include <stdio.h>
 
@@ -14,12 +15,12 @@ static const struct row {
     enum kind kind;
     const char *op, *text, *words;
 } rows[] = {
-#define CASE(op, text) {ACCEPT, op, text, NULL},
-#define REFUSE(op, text, words) {EITHER, op, text, words},
-#define TILE_REFUSE(op, text, words) {TILE_ONLY, op, text, words},
-#define TILE_ACCEPT(op, text) {TILES, op, text, NULL},
+#define CASE(op, text)                {ACCEPT, op, text, NULL},
+#define REFUSE(op, text, words)       {EITHER, op, text, words},
+#define TILE_REFUSE(op, text, words)  {TILE_ONLY, op, text, words},
+#define TILE_ACCEPT(op, text)         {TILES, op, text, NULL},
 #define INFER_REFUSE(op, text, words) {INFER_ONLY, op, text, words},
-#define INFER(op, text, outputs) {OUTPUTS, op, text, outputs},
+#define INFER(op, text, outputs)      {OUTPUTS, op, text, outputs},
 #include "../cases/exp_segsum_grad.h"
 #include "../cases/norm_rope_concat_grad.h"
 #include "../cases/rope_grad.h"
@@ -29,7 +30,8 @@ static const struct row {
 };
 
 static bool accepted(struct row_call *c) {
-    static const struct ascgrad_chip chips[] = {{48, 2201, 196352}, {1, 2201, 196352}, {64, 3510, 253952}, {7, 3510, 253952}};
+    static const struct ascgrad_chip chips[] = {
+        {48, 2201, 196352}, {1, 2201, 196352}, {64, 3510, 253952}, {7, 3510, 253952}};
     for (int with_outputs = 0; with_outputs < 2; with_outputs++) {
         if (with_outputs && row_infer(c) != ASCGRAD_DONE) return false;
         for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++) {
@@ -79,8 +81,8 @@ int main(void) {
             if (good) good = judge(&c, &rows[i], said, sizeof said);
             good ? passed++ : failed++;
             if (!good)
-                printf("FAIL %s %s (%s)\n     expected: %s\n     said:     %s\n", rows[i].op, rows[i].text, stars[k],
-                       rows[i].words ? rows[i].words : "accepted", said);
+                printf("FAIL %s %s (%s)\n     expected: %s\n     said:     %s\n", rows[i].op,
+                       rows[i].text, stars[k], rows[i].words ? rows[i].words : "accepted", said);
         }
     }
     printf("%d passed, %d failed\n", passed, failed);

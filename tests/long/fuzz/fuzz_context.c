@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contexts of GE with any of their numbers changed, through the bridge into the real operators: counts, instances,
- * descriptions, attribute blocks, ranks and dimensions. Pointers and the sizes of GE's own blocks are what they say;
- * anything else may be wrong, and must end in an answer or a refusal.
+ * Contexts of GE with any of their numbers changed, through the bridge into the real operators:
+ * counts, instances, descriptions, attribute blocks, ranks and dimensions. Pointers and the sizes
+ * of GE's own blocks are what they say; anything else may be wrong, and must end in an answer or a
+ * refusal.
  *
  * Input: byte 0 operator, byte 1 call, then 4-byte changes: place, offset, offset, value.
  */
@@ -30,7 +31,9 @@ static const struct {
 #undef ASCGRAD_OP
 };
 
-enum { SLACK = 1 << 16 }; /* bytes behind the node information, so that a smaller or larger attribute block stays inside */
+enum {
+    SLACK = 1 << 16
+}; /* bytes behind the node information, so that a smaller or larger attribute block stays inside */
 
 static uint8_t *info_copy;
 
@@ -49,7 +52,8 @@ static void change_shape(struct fake_ge *ge, unsigned slot, unsigned at, int8_t 
     if (range && p) p = (uint8_t *)(uintptr_t)get64(p, at & 64 ? 8 : 0);
     static const int64_t odd[] = {INT64_MAX, INT64_MIN, 1ll << 40, 1ll << 31, 26, 25, -2, -1};
     int64_t v = value < -100 ? odd[(unsigned)(value + 128) % 8] : value;
-    for (int part = 0; p && part < (range ? 1 : 2); part++) put64(p + 248 * part, 8 * (at % 26), (uint64_t)v);
+    for (int part = 0; p && part < (range ? 1 : 2); part++)
+        put64(p + 248 * part, 8 * (at % 26), (uint64_t)v);
 }
 
 static void change(struct fake_ge *ge, const struct fake_node *node, int call, const uint8_t *c) {
@@ -61,12 +65,15 @@ static void change(struct fake_ge *ge, const struct fake_node *node, int call, c
         break;
     case 1: { /* one of the counts; the attribute block stays inside our allocation */
         unsigned field = offset % 5;
-        if (call == 3 && (field == 1 || field == 2)) break; /* these say which slot is the platform, a pointer */
+        if (call == 3 && (field == 1 || field == 2))
+            break; /* these say which slot is the platform, a pointer */
         uint64_t v = field == 4 ? c[3] * 64u + (offset >> 8) : c[3] == 255 ? UINT64_MAX : c[3];
         put64(info_copy, 16 + 8 * field, v);
         break;
     }
-    case 2: change_shape(ge, c[1], c[2], (int8_t)c[3], call == 2); break;
+    case 2:
+        change_shape(ge, c[1], c[2], (int8_t)c[3], call == 2);
+        break;
     default: /* eight bytes of the attribute block */
         put64(info_copy, ge->attrs_at + offset % 256, (uint64_t)(int64_t)(int8_t)c[3]);
         break;
@@ -75,7 +82,8 @@ static void change(struct fake_ge *ge, const struct fake_node *node, int call, c
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const struct fake_node *const nodes[] = {&mul_node, &rpe_node, &rope_node, &norm_node, &exp_node};
+    static const struct fake_node *const nodes[] = {&mul_node, &rpe_node, &rope_node, &norm_node,
+                                                    &exp_node};
     static bool begun;
     if (!begun) make_norm(NULL), begun = true;
     if (size < 2) return 0;
@@ -83,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int call = data[1] % 4;
     const struct fake_node *node = nodes[op];
     const struct ascgrad_ir *ir = ir_of(node->type);
-    for (op = 0; strcmp(operators[op].type, node->type) != 0;) op++;
+    for (op = 0; strcmp(operators[op].type, node->type) != 0;)
+        op++;
     struct fake_ge ge;
     if (call == 0) fake_infer_shape(&ge, node);
     if (call == 1) fake_infer_dtype(&ge, node);
@@ -98,7 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (call == 1) status = ascgrad_ge_infer_dtype(ge.context, ir, operators[op].infer_dtype);
     if (call == 2) status = ascgrad_ge_infer_shape_range(ge.context, ir, operators[op].infer);
     if (call == 3) status = ascgrad_ge_tiling(ge.context, ir, operators[op].tile);
-    if (status == GE_FAILED ? !logged[0] : logged[0] != 0) abort(); /* a refusal is told, an answer is silent */
+    if (status == GE_FAILED ? !logged[0] : logged[0] != 0)
+        abort(); /* a refusal is told, an answer is silent */
     fake_end(&ge);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as config.ini, package.info and ops-info of an opp directory (tools/doctor_*.c). The input is three files,
- * with a line "====" between them.
+ * Any bytes as config.ini, package.info and ops-info of an opp directory (tools/doctor_*.c). The
+ * input is three files, with a line "====" between them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +31,17 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     strcpy(root, access("/dev/shm", W_OK) == 0 ? "/dev/shm/ascgrad-XXXXXX" : "/tmp/ascgrad-XXXXXX");
     if (!mkdtemp(root)) exit(2);
     atexit(clean);
-    static const char *const dirs[] = {"/built-in", "/vendors", "/vendors/ascgrad", "/vendors/ascgrad/op_impl",
-                                       "/vendors/ascgrad/op_impl/ai_core", "/vendors/ascgrad/op_impl/ai_core/tbe",
+    static const char *const dirs[] = {"/built-in",
+                                       "/vendors",
+                                       "/vendors/ascgrad",
+                                       "/vendors/ascgrad/op_impl",
+                                       "/vendors/ascgrad/op_impl/ai_core",
+                                       "/vendors/ascgrad/op_impl/ai_core/tbe",
                                        "/vendors/ascgrad/op_impl/ai_core/tbe/config",
-                                       "/vendors/ascgrad/op_impl/ai_core/tbe/config/ascend910b", "/vendors/other"};
-    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) make(dirs[i]);
+                                       "/vendors/ascgrad/op_impl/ai_core/tbe/config/ascend910b",
+                                       "/vendors/other"};
+    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
+        make(dirs[i]);
     unsetenv("ASCEND_CUSTOM_OPP_PATH");
     return freopen("/dev/null", "w", stdout) ? 0 : 2;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as a .npy file (tools/npy.c). What is accepted has exactly the data that its shape says.
+ * Any bytes as a .npy file (tools/npy.c). What is accepted has exactly the data that its shape
+ * says.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any words on the command line (tools/text.c): "fp16[2,3]", "qSeqLen=1,2,3", "mode=1", for each operator.
+ * Any words on the command line (tools/text.c): "fp16[2,3]", "qSeqLen=1,2,3", "mode=1", for each
+ * operator.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,13 @@ bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
     memset(info, 0, sizeof *info);
     info->type = ir->type, info->kernel = ir->kernel;
     info->inputs = ir->inputs, info->outputs = ir->outputs, info->attrs = ir->attrs;
-    for (uint32_t i = 0; i < ir->inputs; i++) info->in[i].name = ir->in[i].name;
-    for (uint32_t i = 0; i < ir->outputs; i++) info->out[i].name = ir->out[i].name;
+    for (uint32_t i = 0; i < ir->inputs; i++)
+        info->in[i].name = ir->in[i].name;
+    for (uint32_t i = 0; i < ir->outputs; i++)
+        info->out[i].name = ir->out[i].name;
     for (uint32_t i = 0; i < ir->attrs; i++)
-        info->attr[i] = (struct ascgrad_attr_info){ir->attr[i].name, kinds[ir->attr[i].kind], ir->attr[i].required,
-                                                   ir->attr[i].initial};
+        info->attr[i] = (struct ascgrad_attr_info){ir->attr[i].name, kinds[ir->attr[i].kind],
+                                                   ir->attr[i].required, ir->attr[i].initial};
     return true;
 }
 
