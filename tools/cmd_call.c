@@ -291,18 +291,22 @@ static int write_report(const struct request *r, const struct words *w,
     return status;
 }
 
+/* Infers the outputs, makes them and runs the operator; the inputs have their data. */
+static int execute(struct request *r, struct ascgrad_report *report) {
+    char why[ASCGRAD_WHY];
+    int status = infer(r);
+    if (status == EXIT_DONE) status = allocate(r->out, r->op.outputs);
+    if (status != EXIT_DONE) return status;
+    struct ascgrad_call call = request_call(r);
+    return report_code(ascgrad_run(&call, report, why), why);
+}
+
 int cmd_run(int argc, char **argv) {
     struct request r;
     struct words w;
     struct ascgrad_report report;
-    char why[ASCGRAD_WHY];
     int status = parse(&r, &w, FOR_RUN, argc, argv);
-    if (status == EXIT_DONE) status = infer(&r);
-    if (status == EXIT_DONE) status = allocate(r.out, r.op.outputs);
-    if (status == EXIT_DONE) {
-        struct ascgrad_call call = request_call(&r);
-        status = report_code(ascgrad_run(&call, &report, why), why);
-    }
+    if (status == EXIT_DONE) status = execute(&r, &report);
     if (status == EXIT_DONE) status = write_files(&r, &w);
     if (status == EXIT_DONE) status = write_report(&r, &w, &report);
     request_free(&r);
@@ -313,15 +317,9 @@ int cmd_perf(int argc, char **argv) {
     struct request r;
     struct words w;
     struct ascgrad_report report;
-    char why[ASCGRAD_WHY];
     int status = parse(&r, &w, FOR_PERF, argc, argv);
-    if (status == EXIT_DONE) status = infer(&r);
     if (status == EXIT_DONE) status = allocate(r.in, r.op.inputs);
-    if (status == EXIT_DONE) status = allocate(r.out, r.op.outputs);
-    if (status == EXIT_DONE) {
-        struct ascgrad_call call = request_call(&r);
-        status = report_code(ascgrad_run(&call, &report, why), why);
-    }
+    if (status == EXIT_DONE) status = execute(&r, &report);
     if (status == EXIT_DONE) status = print_report(stdout, &r, &report);
     request_free(&r);
     return status;
