@@ -162,15 +162,21 @@ void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
 
 /* Scalar unit. */
 
+/* Where one element lies in UB, after the checks that reading and writing it share. */
+static uint32_t element_at(struct twin_issue *issue, const struct twin_local *t, uint32_t index,
+                           uint32_t size, const struct twin_site *site) {
+    twin_check_tensor(issue, t, size, "the tensor");
+    if ((uint64_t)(index + 1ull) * size > t->bytes)
+        twin_violation(site, "element %u of a tensor of %u", index, t->bytes / size);
+    return twin_ub_at(twin_core, t) + index * size;
+}
+
 void twin_local_get(const struct twin_local *t, uint32_t index, uint32_t size, void *value,
                     const struct twin_site *site) {
     struct twin_core *c = twin_core;
     if (c->checked) {
         struct twin_issue issue = twin_issue(TWIN_S, site);
-        twin_check_tensor(&issue, t, size, "the tensor");
-        if ((uint64_t)(index + 1ull) * size > t->bytes)
-            twin_violation(site, "element %u of a tensor of %u", index, t->bytes / size);
-        uint32_t at = twin_ub_at(c, t) + index * size;
+        uint32_t at = element_at(&issue, t, index, size, site);
         twin_check_read(&issue, at, size, "the tensor");
         if (!twin_ub_defined(c, at, size))
             twin_violation(site, "reads undefined bytes at UB %u", at);
@@ -183,10 +189,7 @@ void twin_local_set(const struct twin_local *t, uint32_t index, uint32_t size, c
     struct twin_core *c = twin_core;
     if (c->checked) {
         struct twin_issue issue = twin_issue(TWIN_S, site);
-        twin_check_tensor(&issue, t, size, "the tensor");
-        if ((uint64_t)(index + 1ull) * size > t->bytes)
-            twin_violation(site, "element %u of a tensor of %u", index, t->bytes / size);
-        uint32_t at = twin_ub_at(c, t) + index * size;
+        uint32_t at = element_at(&issue, t, index, size, site);
         twin_check_write(&issue, at, size, "the tensor");
         twin_ub_define(c, at, size, true);
     }
