@@ -11,22 +11,7 @@
 #include <time.h>
 
 #include "../../ge/ir.h"
-
-#define ASCGRAD_OP(type, op)                                                                       \
-    ascgrad_infer_fn ascgrad_infer_##op;                                                           \
-    ascgrad_tile_fn ascgrad_tile_##op;
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
-
-static const struct {
-    const char *type;
-    ascgrad_infer_fn *infer;
-    ascgrad_tile_fn *tile;
-} functions[] = {
-#define ASCGRAD_OP(type, op) {#type, ascgrad_infer_##op, ascgrad_tile_##op},
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
-};
+#include "../functions.h"
 
 /* A typical call: shapes of the inputs by IR index (rank 0: absent), int attributes, and a list for
  * RopeGrad. */

@@ -3,25 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define ASCGRAD_OP(type, op)                                                                       \
-    ascgrad_infer_fn ascgrad_infer_##op;                                                           \
-    ascgrad_infer_dtype_fn ascgrad_infer_dtype_##op;                                               \
-    ascgrad_tile_fn ascgrad_tile_##op;
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
-
-static const struct {
-    const char *type;
-    ascgrad_infer_fn *infer;
-    ascgrad_infer_dtype_fn *infer_dtype;
-    ascgrad_tile_fn *tile;
-} functions[] = {
-#define ASCGRAD_OP(type, op)                                                                       \
-    {#type, ascgrad_infer_##op, ascgrad_infer_dtype_##op, ascgrad_tile_##op},
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
-};
+#include "../functions.h"
 
 static bool begin(struct row_call *c, const char *op) {
     memset(c, 0, sizeof *c);

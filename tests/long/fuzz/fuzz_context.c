@@ -11,25 +11,7 @@
 #include <string.h>
 
 #include "../../ge/probes.h"
-
-#define ASCGRAD_OP(type, op)                                                                       \
-    ascgrad_infer_fn ascgrad_infer_##op;                                                           \
-    ascgrad_infer_dtype_fn ascgrad_infer_dtype_##op;                                               \
-    ascgrad_tile_fn ascgrad_tile_##op;
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
-
-static const struct {
-    const char *type;
-    ascgrad_infer_fn *infer;
-    ascgrad_infer_dtype_fn *infer_dtype;
-    ascgrad_tile_fn *tile;
-} operators[] = {
-#define ASCGRAD_OP(type, op)                                                                       \
-    {#type, ascgrad_infer_##op, ascgrad_infer_dtype_##op, ascgrad_tile_##op},
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
-};
+#include "../../functions.h"
 
 enum {
     SLACK = 1 << 16
@@ -91,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int call = data[1] % 4;
     const struct fake_node *node = nodes[op];
     const struct ascgrad_ir *ir = ir_of(node->type);
-    for (op = 0; strcmp(operators[op].type, node->type) != 0;)
+    for (op = 0; strcmp(functions[op].type, node->type) != 0;)
         op++;
     struct fake_ge ge;
     if (call == 0) fake_infer_shape(&ge, node);
@@ -103,10 +85,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (call != 1 || data[i] % 4 != 2) change(&ge, node, call, data + i);
     logged[0] = 0;
     uint32_t status = GE_FAILED;
-    if (call == 0) status = ascgrad_ge_infer_shape(ge.context, ir, operators[op].infer);
-    if (call == 1) status = ascgrad_ge_infer_dtype(ge.context, ir, operators[op].infer_dtype);
-    if (call == 2) status = ascgrad_ge_infer_shape_range(ge.context, ir, operators[op].infer);
-    if (call == 3) status = ascgrad_ge_tiling(ge.context, ir, operators[op].tile);
+    if (call == 0) status = ascgrad_ge_infer_shape(ge.context, ir, functions[op].infer);
+    if (call == 1) status = ascgrad_ge_infer_dtype(ge.context, ir, functions[op].infer_dtype);
+    if (call == 2) status = ascgrad_ge_infer_shape_range(ge.context, ir, functions[op].infer);
+    if (call == 3) status = ascgrad_ge_tiling(ge.context, ir, functions[op].tile);
     if (status == GE_FAILED ? !logged[0] : logged[0] != 0)
         abort(); /* a refusal is told, an answer is silent */
     fake_end(&ge);
