@@ -38,9 +38,27 @@
     }
 #define b (pB[i])
 
-BINARY(ADD_F32, float, a + b)
-BINARY(SUB_F32, float, a - b)
-BINARY(MUL_F32, float, a *b)
+/* A block of 8 at once: left to itself, the compiler makes scalars of it. */
+typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
+#define ARITHMETIC(name, op)                                                                       \
+    static void name(ARGS) {                                                                       \
+        if (n == 8) {                                                                              \
+            *(eight *)restrict_dst = *(const eight *)pa op * (const eight *)pb;                    \
+            return;                                                                                \
+        }                                                                                          \
+        LOOP(float, float, float, a op b)                                                          \
+    }                                                                                              \
+    static void name##_SPREAD(ARGS) {                                                              \
+        float *d = restrict_dst;                                                                   \
+        const float *a = pa;                                                                       \
+        const eight all = *(const eight *)pb;                                                      \
+        (void)s;                                                                                   \
+        for (uint32_t i = 0; i < n; i += 8)                                                        \
+            *(eight *)(d + i) = *(const eight *)(a + i) op all;                                    \
+    }
+ARITHMETIC(ADD_F32, +)
+ARITHMETIC(SUB_F32, -)
+ARITHMETIC(MUL_F32, *)
 BINARY(DIV_F32, float, a / b)
 BINARY(MAX_F32, float, a > b || a != a ? a : b)
 BINARY(MIN_F32, float, a < b || a != a ? a : b)
@@ -101,12 +119,22 @@ UNARY(I64_I32, int32_t, int64_t, a > INT32_MAX ? INT32_MAX : a < INT32_MIN ? INT
 UNARY(I8_F16, uint16_t, int8_t, twin_f32_to_f16(a))
 UNARY(U8_F16, uint16_t, uint8_t, twin_f32_to_f16(a))
 
+/* The sums of neighbours and of eight neighbours, adjacent pairs first. */
+static void EIGHTS_F32(ARGS) {
+    float *d = restrict_dst;
+    const float *a = pa;
+    (void)pb, (void)s;
+    _Pragma("GCC ivdep") for (uint32_t i = 0; i < n; i++) {
+        const float *p = a + 8 * (size_t)i;
+        d[i] = ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
+    }
+}
+
 static void PAIRS_F32(ARGS) {
     float *d = restrict_dst;
     const float *a = pa;
     (void)pb, (void)s;
-    for (uint32_t i = 0; i < n; i++)
-        d[i] = a[2 * i] + a[2 * i + 1]; /* d is never a */
+    _Pragma("GCC ivdep") for (uint32_t i = 0; i < n; i++) d[i] = a[2 * i] + a[2 * i + 1];
 }
 
 static void PAIRS_F16(ARGS) {
@@ -296,11 +324,31 @@ static void AXPY_MIX(ARGS) {
     mixed(AXPY_F32, 1, restrict_dst, pa, pb, n, s);
 }
 
+/* The same over rows. Repeats of 64 floats and blocks of 8 are what kernels ask for most. */
+#define P(name, ...)                                                                               \
+    __attribute__((flatten)) static void name##_rows(ARGS, const struct twin_prim_rows *rows) {    \
+        uint8_t *d = restrict_dst;                                                                 \
+        const uint8_t *a = pa, *b = pb;                                                            \
+        for (uint32_t r = 0; r < rows->count; r++) {                                               \
+            if (n == 64)                                                                           \
+                name(d, a, b, 64, s);                                                              \
+            else if (n == 8)                                                                       \
+                name(d, a, b, 8, s);                                                               \
+            else                                                                                   \
+                name(d, a, b, n, s);                                                               \
+            d += rows->dst;                                                                        \
+            a += rows->a;                                                                          \
+            b += rows->b;                                                                          \
+        }                                                                                          \
+    }
+TWIN_PRIM_LIST(P)
+#undef P
+
 #define JOIN_(x, y) x##y
 #define JOIN(x, y)  JOIN_(x, y)
 
-twin_prim_fn *const JOIN(twin_prims_, TWIN_ISA)[TWIN_PRIM_COUNT] = {
-#define P(name, ...) [TWIN_##name] = name,
+const struct twin_prim JOIN(twin_prims_, TWIN_ISA)[TWIN_PRIM_COUNT] = {
+#define P(name, ...) [TWIN_##name] = {name, name##_rows},
     TWIN_PRIM_LIST(P)
 #undef P
 };

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern twin_prim_fn *const twin_prims_base[TWIN_PRIM_COUNT];
+extern const struct twin_prim twin_prims_base[TWIN_PRIM_COUNT];
 #if defined(__x86_64__)
-extern twin_prim_fn *const twin_prims_v3[TWIN_PRIM_COUNT];
-extern twin_prim_fn *const twin_prims_v4[TWIN_PRIM_COUNT];
+extern const struct twin_prim twin_prims_v3[TWIN_PRIM_COUNT];
+extern const struct twin_prim twin_prims_v4[TWIN_PRIM_COUNT];
 #endif
 
-twin_prim_fn *const *twin_prims = twin_prims_base;
+const struct twin_prim *twin_prims = twin_prims_base;
 
 const struct twin_prim_info twin_prim_info[TWIN_PRIM_COUNT] = {
 #define P(name, d, s, n, start, slope) [TWIN_##name] = {#name, d, s, n, start, slope},

@@ -27,40 +27,32 @@ static inline void store(uint8_t *at, uint32_t size, float f) {
     }
 }
 
-static inline float combine(float a, float b, enum twin_reduce_op op, uint32_t size) {
-    float f = op == TWIN_SUM   ? a + b
-              : op == TWIN_MAX ? (a > b || a != a ? a : b)
-                               : (a < b || a != a ? a : b);
-    return size == 2 ? twin_f16_to_f32(twin_f32_to_f16(f)) : f;
-}
-
-/* Sums value[0..n) where there[] is set, n a power of two, in place. All lanes present is the
- * common case. */
-static bool tree(float *value, bool *there, uint32_t n, bool all, enum twin_reduce_op op,
-                 uint32_t size, float *result) {
+/* The greatest or least of value[0..n) where there[] is set, n a power of two, in place. */
+static bool tree(float *value, bool *there, uint32_t n, enum twin_reduce_op op, float *result) {
     for (; n > 1; n /= 2) {
         for (uint32_t i = 0; i < n / 2; i++) {
-            uint32_t a = 2 * i, b = a + 1;
-            if (all || (there[a] && there[b])) {
-                value[i] = combine(value[a], value[b], op, size);
-                if (!all) there[i] = true;
-            } else {
-                value[i] = there[a] ? value[a] : value[b];
-                there[i] = there[a] || there[b];
-            }
+            float a = value[2 * i], b = value[2 * i + 1];
+            bool first = op == TWIN_MAX ? a > b || a != a : a < b || a != a;
+            value[i] = there[2 * i] && (first || !there[2 * i + 1]) ? a : b;
+            there[i] = there[2 * i] || there[2 * i + 1];
         }
     }
     *result = value[0];
-    return all || there[0];
+    return there[0];
 }
 
-static void fold(const struct twin_reduce *v, float *value, bool *there, bool all, uint32_t group,
+/* What a group without lanes leaves is up to the chip: nothing, or 0. */
+static bool clears(void) {
+    return twin_core->job->launch->soc->arch == 3510;
+}
+
+static void fold(const struct twin_reduce *v, float *value, bool *there, uint32_t group,
                  uint32_t groups, uint8_t *to) {
     for (uint32_t g = 0; g < groups; g++) {
         float result;
-        if (tree(value + g * group, there + g * group, group, all, v->op, v->size, &result))
+        if (tree(value + g * group, there + g * group, group, v->op, &result))
             store(to + (size_t)g * v->size, v->size, result);
-        else if (twin_core->job->launch->soc->arch == 3510)
+        else if (clears())
             store(to + (size_t)g * v->size, v->size, 0);
     }
 }
@@ -84,30 +76,106 @@ static void extreme(const struct twin_reduce *v, const float *value, const bool 
     if (!only_value) memcpy(at_index, &best, v->size); /* little-endian: the low bytes */
 }
 
-/* All lanes of a sum: level by level over as many repeats at once as are contiguous. */
-static void sum_dense(const struct twin_reduce *v, const struct twin_plan *p, uint32_t group,
-                      uint32_t results) {
-    enum { AT_ONCE = 16 };
-    uint8_t a[AT_ONCE * TWIN_REPEAT_BYTES / 2], b[sizeof a / 2];
-    twin_prim_fn *pairs = twin_prims[v->size == 4 ? TWIN_PAIRS_F32 : TWIN_PAIRS_F16];
+/* Which lanes of a repeat take part: all bits of their elements. Which sums are given: a bit
+ * each. */
+struct part {
+    uint8_t keep[TWIN_REPEAT_BYTES];
+    uint64_t given;
+};
+
+static void find_part(const struct twin_plan *p, uint32_t repeat, uint32_t size, uint32_t group,
+                      struct part *part) {
+    part->given = 0;
+    for (uint32_t lane = 0; lane < p->per_repeat; lane++) {
+        bool there = twin_lane(p, repeat, lane);
+        memset(part->keep + lane * size, there ? 0xff : 0, size);
+        part->given |= (uint64_t)there << lane / group;
+    }
+}
+
+/* A repeat side by side. A lane that takes no part becomes -0, which changes no sum. */
+static void collect(const struct twin_reduce *v, const uint8_t *from, const uint8_t *keep,
+                    bool plain, uint8_t *to) {
+    if (plain) {
+        memcpy(to, from, TWIN_REPEAT_BYTES);
+        return;
+    }
+    uint64_t minus = v->size == 4 ? 0x8000000080000000 : 0x8000800080008000;
+    for (uint32_t b = 0; b < TWIN_REPEAT_BYTES; b += TWIN_BLOCK_BYTES) {
+        uint64_t x[4], k[4];
+        memcpy(x, from + (size_t)b * v->src.block_stride, sizeof x);
+        memcpy(k, keep + b, sizeof k);
+        for (int i = 0; i < 4; i++)
+            x[i] = (x[i] & k[i]) | (minus & ~k[i]);
+        memcpy(to + b, x, sizeof x);
+    }
+}
+
+static void give(const uint8_t *from, uint64_t given, uint32_t results, uint32_t size,
+                 uint8_t *to) {
+    uint32_t bytes = results * size;
+    if (given == ~0ull >> (64 - results)) {
+        if (bytes == TWIN_BLOCK_BYTES)
+            memcpy(to, from, TWIN_BLOCK_BYTES); /* of a known length, that is without a call */
+        else
+            memcpy(to, from, bytes);
+        return;
+    }
+    for (uint32_t g = 0; g < results; g++, from += size, to += size)
+        if (given >> g & 1)
+            memcpy(to, from, size);
+        else if (clears())
+            store(to, size, 0);
+}
+
+/* Sums of `group` neighbours of n numbers, level by level, of fp32 three levels in one go. a and b
+ * are room to work in; from may be b. Returns where the sums are. */
+static const uint8_t *add_up(const uint8_t *from, uint32_t n, uint32_t group, uint32_t size,
+                             uint8_t *a, uint8_t *b) {
     union twin_scalar none = {0};
-    uint32_t from_step = v->src.repeat_stride * TWIN_BLOCK_BYTES,
-             to_step = v->dst.repeat_stride * results * v->size;
-    uint32_t most = from_step == TWIN_REPEAT_BYTES ? AT_ONCE : 1;
-    for (uint32_t r = 0; r < p->repeats; r += most) {
-        uint32_t together = p->repeats - r < most ? p->repeats - r : most;
-        uint8_t *now = a, *next = b;
-        uint32_t n = together * p->per_repeat / 2;
-        pairs(now, v->src.t.at + (size_t)r * from_step, NULL, n, none);
-        for (uint32_t left = group / 2; left > 1; left /= 2) {
-            n /= 2;
-            pairs(next, now, NULL, n, none);
-            uint8_t *t = now;
-            now = next, next = t;
+    while (group > 1) {
+        bool eight = size == 4 && group >= 8;
+        enum twin_prim_id prim = eight       ? TWIN_EIGHTS_F32
+                                 : size == 4 ? TWIN_PAIRS_F32
+                                             : TWIN_PAIRS_F16;
+        uint8_t *to = from == a ? b : a;
+        group /= eight ? 8 : 2;
+        n /= eight ? 8 : 2;
+        twin_prims[prim].flat(to, from, NULL, n, none);
+        from = to;
+    }
+    return from;
+}
+
+/* Some repeats at once. */
+static void sum(const struct twin_reduce *v, const struct twin_plan *p, uint32_t group,
+                uint32_t results) {
+    enum { AT_ONCE = 16 };
+    _Alignas(64) uint8_t a[AT_ONCE * TWIN_REPEAT_BYTES], b[sizeof a];
+    struct part part;
+    size_t from_step = (size_t)v->src.repeat_stride * TWIN_BLOCK_BYTES;
+    size_t to_step = (size_t)v->dst.repeat_stride * results * v->size;
+    bool all = p->prefix && p->lanes == p->per_repeat && p->last == p->lanes;
+    part.given = ~0ull >> (64 - results);
+    bool plain = all && v->src.block_stride == 1; /* a repeat lies there as it is summed */
+    bool direct = plain && from_step == TWIN_REPEAT_BYTES;
+    if (!plain && p->repeats) find_part(p, 0, v->size, group, &part);
+    for (uint32_t r = 0; r < p->repeats; r += AT_ONCE) {
+        uint32_t together = p->repeats - r < AT_ONCE ? p->repeats - r : AT_ONCE;
+        uint64_t given[AT_ONCE];
+        for (uint32_t k = 0; k < together; k++) {
+            bool short_last = r + k + 1 == p->repeats && p->last != p->lanes;
+            if (short_last) find_part(p, r + k, v->size, group, &part);
+            if (!direct)
+                collect(v, v->src.t.at + (r + k) * from_step, part.keep, plain,
+                        b + k * TWIN_REPEAT_BYTES);
+            given[k] = part.given;
         }
+        const uint8_t *sums = add_up(direct ? v->src.t.at + r * from_step : b,
+                                     together * p->per_repeat, group, v->size, a, b);
         for (uint32_t k = 0; k < together; k++)
-            memcpy(v->dst.t.at + (size_t)(r + k) * to_step, now + (size_t)k * results * v->size,
-                   (size_t)results * v->size);
+            give(sums + (size_t)k * results * v->size, given[k], results, v->size,
+                 v->dst.t.at + (r + k) * to_step);
     }
 }
 
@@ -115,29 +183,27 @@ void twin_run_reduce(const struct twin_reduce *v, const struct twin_plan *p) {
     uint32_t per_block = TWIN_BLOCK_BYTES / v->size;
     uint32_t group = v->kind == TWIN_WHOLE ? p->per_repeat : v->kind == TWIN_BLOCK ? per_block : 2;
     uint32_t results = p->per_repeat / group;
-    if (v->op == TWIN_SUM && v->src.block_stride == 1 && p->prefix && p->lanes == p->per_repeat &&
-        p->last == p->lanes) {
-        sum_dense(v, p, group, results);
+    if (v->op == TWIN_SUM) {
+        sum(v, p, group, results);
         return;
     }
     for (uint32_t r = 0; r < p->repeats; r++) {
         float value[128];
         bool there[128];
         const uint8_t *from = v->src.t.at + (size_t)r * v->src.repeat_stride * TWIN_BLOCK_BYTES;
-        bool all = p->prefix && (r + 1 == p->repeats ? p->last : p->lanes) == p->per_repeat;
         for (uint32_t lane = 0; lane < p->per_repeat; lane++) {
             const uint8_t *at = from + lane / per_block * v->src.block_stride * TWIN_BLOCK_BYTES +
                                 lane % per_block * v->size;
-            there[lane] = all || twin_lane(p, r, lane);
+            there[lane] = twin_lane(p, r, lane);
             value[lane] = there[lane] ? load(at, v->size) : 0;
         }
-        if (v->kind == TWIN_WHOLE && v->op != TWIN_SUM) {
+        if (v->kind == TWIN_WHOLE) {
             uint32_t step = v->order < 2 ? 2 : 1;
             extreme(v, value, there, p->per_repeat,
                     v->dst.t.at + (size_t)r * v->dst.repeat_stride * step * v->size);
         } else {
             uint8_t *to = v->dst.t.at + (size_t)r * v->dst.repeat_stride * results * v->size;
-            fold(v, value, there, all, group, results, to);
+            fold(v, value, there, group, results, to);
         }
     }
 }

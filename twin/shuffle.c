@@ -12,7 +12,17 @@ static uint32_t load32(const uint8_t *at) {
     return u;
 }
 
+static void gather_words(uint8_t *to, const uint8_t *from, const uint8_t *offsets, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(to + i * 4, from + load32(offsets + i * 4), 4);
+}
+
 static void gather(const struct twin_shuffle *v, const struct twin_plan *p) {
+    if (v->size == 4 && p->counter) { /* the form without gaps */
+        gather_words(v->dst.t.at, v->src[0].t.at + v->base, v->src[1].t.at,
+                     p->repeats ? (p->repeats - 1) * p->per_repeat + p->last : 0);
+        return;
+    }
     for (uint32_t r = 0; r < p->repeats; r++) {
         const uint8_t *offsets = v->src[1].t.at + (size_t)r * p->per_repeat * 4;
         uint8_t *to = v->dst.t.at + (size_t)r * v->dst.repeat_stride * TWIN_BLOCK_BYTES;
@@ -66,16 +76,25 @@ static void gather_mask(struct twin_shuffle *v) {
     v->kept = (uint64_t)(to - v->dst.t.at) / v->size;
 }
 
-static void brcb(const struct twin_shuffle *v) {
+static inline void broadcast(const struct twin_shuffle *v, size_t size) {
     for (uint32_t r = 0; r < v->lanes.repeat; r++)
         for (uint32_t b = 0; b < 8; b++) {
             uint8_t *to =
                 v->dst.t.at +
                 ((size_t)r * v->dst.repeat_stride + b * v->dst.block_stride) * TWIN_BLOCK_BYTES;
-            const uint8_t *from = v->src[0].t.at + (r * 8 + b) * v->size;
-            for (uint32_t i = 0; i < TWIN_BLOCK_BYTES; i += v->size)
-                memcpy(to + i, from, v->size);
+            const uint8_t *from = v->src[0].t.at + (r * 8 + b) * size;
+            uint8_t block[TWIN_BLOCK_BYTES];
+            for (size_t i = 0; i < TWIN_BLOCK_BYTES; i += size)
+                memcpy(block + i, from, size);
+            memcpy(to, block, sizeof block);
         }
+}
+
+static void brcb(const struct twin_shuffle *v) {
+    if (v->size == 4)
+        broadcast(v, 4);
+    else
+        broadcast(v, 2);
 }
 
 static void transpose(const struct twin_shuffle *v) {

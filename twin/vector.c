@@ -55,14 +55,18 @@ struct layout {
         uint32_t size, per_block, block, repeat; /* strides in bytes */
     } o[3];
     bool dense, joined; /* a repeat is contiguous; repeats follow each other */
+    bool even;          /* every operand has as many elements in a block */
     uint32_t unit;      /* lanes that are contiguous in every operand */
 };
 
 static inline struct layout layout_of(const struct twin_elementwise *v, uint32_t per_repeat) {
     const struct twin_prim_info *info = &twin_prim_info[v->prim];
     const struct twin_operand *operand[3] = {&v->dst, &v->src[0], &v->src[1]};
-    struct layout l = {
-        .operands = 1 + info->sources, .dense = true, .joined = true, .unit = per_repeat};
+    struct layout l = {.operands = 1 + info->sources,
+                       .dense = true,
+                       .joined = true,
+                       .even = info->dst_size == info->src_size,
+                       .unit = per_repeat};
     for (int k = 0; k < l.operands; k++) {
         uint32_t size = k ? info->src_size : info->dst_size, per_block = TWIN_BLOCK_BYTES / size;
         l.o[k].size = size;
@@ -134,61 +138,85 @@ void twin_each_piece(const struct twin_elementwise *v, const struct twin_plan *p
 }
 
 struct execution {
-    twin_prim_fn *prim;
+    const struct twin_prim *prim;
     uint8_t *dst, *src[2];
     union twin_scalar scalar;
 };
 
 static void execute(void *context, const struct twin_run_piece *piece) {
     struct execution *e = context;
-    e->prim(e->dst + piece->dst, e->src[0] + piece->src[0], e->src[1] + piece->src[1], piece->n,
-            e->scalar);
+    e->prim->flat(e->dst + piece->dst, e->src[0] + piece->src[0], e->src[1] + piece->src[1],
+                  piece->n, e->scalar);
 }
 
-/* Sources in scattered blocks (a block stride of 0 repeats one block): a repeat's blocks are laid
- * side by side first, so that one call serves the whole repeat. */
-static void run_gathered(const struct layout *l, const struct twin_plan *p, struct execution *e) {
-    _Alignas(64) uint8_t side[2][TWIN_REPEAT_BYTES];
+struct fill {
+    struct execution *e;
+    struct twin_prim_rows rows;
+};
+
+static void fill(void *context, const struct twin_run_piece *piece) {
+    struct fill *f = context;
+    uint8_t *dst = f->e->dst + piece->dst;
+    f->e->prim->rows(dst, dst, dst, piece->n, f->e->scalar, &f->rows);
+}
+
+/* Repeats whose blocks do not follow each other: a row per block. */
+static void run_blocks(const struct layout *l, const struct twin_plan *p, struct execution *e) {
+    struct twin_prim_rows rows = {0, l->o[0].block, l->o[1].block, l->o[2].block};
     for (uint32_t r = 0; r < p->repeats; r++) {
-        uint32_t lanes = r + 1 == p->repeats ? p->last : p->lanes;
-        const uint8_t *src[2] = {e->src[0], e->src[1]};
-        for (int k = 1; k < l->operands; k++) {
-            if (l->o[k].block == TWIN_BLOCK_BYTES) continue;
-            for (uint32_t lane = 0, at = 0; lane < lanes;
-                 lane += l->o[k].per_block, at += TWIN_BLOCK_BYTES)
-                memcpy(side[k - 1] + at, src[k - 1] + lane / l->o[k].per_block * l->o[k].block,
-                       TWIN_BLOCK_BYTES);
-            src[k - 1] = side[k - 1];
-        }
-        e->prim(e->dst, src[0], l->operands > 2 ? src[1] : src[0], lanes, e->scalar);
+        uint32_t lanes = r + 1 == p->repeats ? p->last : p->lanes, rest = lanes % l->unit;
+        rows.count = lanes / l->unit;
+        e->prim->rows(e->dst, e->src[0], e->src[1], l->unit, e->scalar, &rows);
+        if (rest)
+            e->prim->flat(e->dst + rows.count * rows.dst, e->src[0] + rows.count * rows.a,
+                          e->src[1] + rows.count * rows.b, rest, e->scalar);
         e->dst += l->o[0].repeat;
-        for (int k = 1; k < l->operands; k++)
-            e->src[k - 1] += l->o[k].repeat;
+        e->src[0] += l->o[1].repeat;
+        e->src[1] += l->o[2].repeat;
     }
+}
+
+/* One block of the second source for a whole repeat, all else without gaps: there is arithmetic
+ * for that. */
+static void spread_block(enum twin_prim_id prim, const struct twin_plan *p, struct layout *l,
+                         struct execution *e) {
+    enum twin_prim_id spread = prim == TWIN_ADD_F32   ? TWIN_ADD_F32_SPREAD
+                               : prim == TWIN_SUB_F32 ? TWIN_SUB_F32_SPREAD
+                               : prim == TWIN_MUL_F32 ? TWIN_MUL_F32_SPREAD
+                                                      : TWIN_PRIM_COUNT;
+    if (spread == TWIN_PRIM_COUNT || l->o[0].block != TWIN_BLOCK_BYTES ||
+        l->o[1].block != TWIN_BLOCK_BYTES || l->o[2].block != 0 || p->lanes % 8 || p->last % 8)
+        return;
+    e->prim = &twin_prims[spread];
+    l->dense = true;
+    l->joined = false;
 }
 
 void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_plan *p) {
     struct execution e = {
-        twin_prims[v->prim], v->dst.t.at, {v->src[0].t.at, v->src[1].t.at}, v->scalar};
+        &twin_prims[v->prim], v->dst.t.at, {v->src[0].t.at, v->src[1].t.at}, v->scalar};
     int sources = twin_prim_info[v->prim].sources;
     if (sources == 0) e.src[0] = e.dst;
     if (sources < 2) e.src[1] = e.src[0];
     if (!p->repeats) return;
     struct layout l = layout_of(v, p->per_repeat);
-    if (!l.dense && p->prefix && sources > 0 && l.o[0].block == TWIN_BLOCK_BYTES) {
-        run_gathered(&l, p, &e);
-    } else if (!l.dense || !p->prefix) {
+    if (!l.dense && p->prefix) spread_block(v->prim, p, &l, &e);
+    if (one_piece(&l, p)) {
+        e.prim->flat(e.dst, e.src[0], e.src[1], all_lanes(p), e.scalar);
+    } else if (l.dense && p->prefix) {
+        uint32_t whole = p->repeats - (p->last != p->lanes);
+        struct twin_prim_rows rows = {whole, l.o[0].repeat, l.o[1].repeat, l.o[2].repeat};
+        e.prim->rows(e.dst, e.src[0], e.src[1], p->lanes, e.scalar, &rows);
+        if (whole < p->repeats)
+            e.prim->flat(e.dst + (size_t)whole * rows.dst, e.src[0] + (size_t)whole * rows.a,
+                         e.src[1] + (size_t)whole * rows.b, p->last, e.scalar);
+    } else if (p->prefix && l.even) {
+        run_blocks(&l, p, &e);
+    } else if (sources == 0 && !p->counter) { /* every repeat the same, in any order */
+        struct fill f = {&e, {p->repeats, l.o[0].repeat, 0, 0}};
+        give_runs(&l, p, 0, fill, &f);
+    } else {
         twin_each_piece(v, p, execute, &e);
-    } else if (one_piece(&l, p)) {
-        e.prim(e.dst, e.src[0], e.src[1], all_lanes(p), e.scalar);
-    } else { /* the common strided form, without the detour */
-        size_t step[2] = {sources > 0 ? l.o[1].repeat : 0, sources > 1 ? l.o[2].repeat : 0};
-        for (uint32_t r = 0; r < p->repeats; r++) {
-            e.prim(e.dst, e.src[0], e.src[1], r + 1 == p->repeats ? p->last : p->lanes, e.scalar);
-            e.dst += l.o[0].repeat;
-            e.src[0] += step[0];
-            e.src[1] += step[1];
-        }
     }
 }
 
@@ -202,7 +230,7 @@ void twin_elementwise_fast(const struct twin_elementwise *v) {
 
 void twin_count_fast(enum twin_prim_id prim, void *dst, const void *a, const void *b, int64_t n,
                      union twin_scalar s) {
-    if (n > 0) twin_prims[prim](dst, a, b, (uint32_t)n, s);
+    if (n > 0) twin_prims[prim].flat(dst, a, b, (uint32_t)n, s);
     twin_core->counter = false;
     twin_core->mask[0] = twin_core->mask[1] = ~0ull;
 }
