@@ -64,7 +64,7 @@ struct ascgrad_call {
     const struct ascgrad_setting *attr; /* NULL: all defaults */
     uint32_t attrs;
     const char *soc; /* NULL: "ascend910b1" */
-    uint32_t cores;  /* 0: as many as the chip has (checked) or as the CPU has threads (fast) */
+    uint32_t cores;  /* 0: as many as the chip has (checked) or as suits the CPU (fast) */
     bool fast;       /* checks compiled out, blocks on threads */
     uint64_t
         order; /* checked: 0 runs the cores in order, anything else is the seed of a permutation */

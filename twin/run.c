@@ -112,16 +112,19 @@ static int set_attrs(struct resolved *r, const struct ascgrad_call *call, char *
     return ASCGRAD_OK;
 }
 
+/* Cores of the fast twin when the call does not say: so many for each thread of the CPU. */
+static uint32_t cores_of_cpu(uint32_t each) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN) * (long)each;
+    return cores < 1 ? 1 : cores > TWIN_MAX_CORES ? TWIN_MAX_CORES : (uint32_t)cores;
+}
+
 static int set_chip(struct resolved *r, const struct ascgrad_call *call, char *why) {
     const char *name = call->soc ? call->soc : "ascend910b1";
     const struct twin_soc *soc = twin_find_soc(name);
     if (!soc) return fail(why, ASCGRAD_USAGE, "%s: there is no chip '%s'", r->ir->type, name);
     r->soc = *soc;
-    uint32_t cores = call->cores;
-    if (!cores && call->fast) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-        cores = online < 1 ? 1 : online > TWIN_MAX_CORES ? TWIN_MAX_CORES : (uint32_t)online;
-    }
+    enum { SHARES = 4 }; /* so that a thread that starts late or is held up does less */
+    uint32_t cores = !call->cores && call->fast ? cores_of_cpu(SHARES) : call->cores;
     if (cores > TWIN_MAX_CORES)
         return fail(why, ASCGRAD_USAGE, "%s: the twin has at most 64 cores%s", r->ir->type, "");
     if (cores > r->soc.cores) r->soc.cores = cores; /* a chip with more cores, else the same */
@@ -194,8 +197,13 @@ static int tile(struct resolved *r, const struct ascgrad_call *call, struct ascg
     int code = resolve(r, call, why);
     if (code == ASCGRAD_OK) code = set_outputs(r, call, why);
     if (code != ASCGRAD_OK) return code;
-    if (r->code->tile(&r->node, &r->chip, &launch, &error) != ASCGRAD_DONE)
-        return fail(why, ASCGRAD_REFUSES, "%s%s", error.text, "");
+    bool done = r->code->tile(&r->node, &r->chip, &launch, &error) == ASCGRAD_DONE;
+    if (done && launch.sync_all && call->fast && !call->cores) { /* all run at the same time */
+        launch = (struct ascgrad_launch){.data = plan->data, .capacity = sizeof plan->data};
+        r->chip.cores = cores_of_cpu(1);
+        done = r->code->tile(&r->node, &r->chip, &launch, &error) == ASCGRAD_DONE;
+    }
+    if (!done) return fail(why, ASCGRAD_REFUSES, "%s%s", error.text, "");
     plan->key = launch.key;
     plan->block_dim = launch.block_dim;
     plan->workspace = launch.workspace;
