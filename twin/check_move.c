@@ -113,7 +113,7 @@ static void move_ub(const struct twin_dma *v, const struct twin_site *site) {
                 c->block[d / TWIN_BLOCK_BYTES + k].init = c->block[s / TWIN_BLOCK_BYTES + k].init;
         }
         check_ub_side(&issue, v, &v->ub, v->ub_gap, v->length, true, "dst");
-        twin_run_dma(v, NULL, -1);
+        twin_run_dma(v, NULL, -1, false);
     }
     c->vector_calls++;
     twin_cost_vector(c, site->call, NULL, 13, (double)(v->blocks * v->length) / TWIN_REPEAT_BYTES);
@@ -154,7 +154,7 @@ void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
     uint64_t touched = v->kind == TWIN_STORE && v->blocks == 1 ? v->length : in_ub;
     check_ub_side(&issue, v, &v->ub, v->ub_gap, touched, v->kind == TWIN_LOAD, what);
     if (v->kind == TWIN_LOAD) define_load(c, v, in_ub);
-    twin_run_dma(v, gm, c->atomic);
+    twin_run_dma(v, gm, c->atomic, false);
     *(v->kind == TWIN_LOAD ? &c->gm_read : &c->gm_write) += v->blocks * v->length;
     c->dmas++;
     twin_cost_dma(c, site->call, pipe, charged_bytes(v));

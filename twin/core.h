@@ -22,6 +22,7 @@ enum {
     TWIN_DIRTY = 64,
     TWIN_SEEN = 32,
     TWIN_SITES = 512,
+    TWIN_AHEAD = 4,
     TWIN_UB_GUARD = 512,
     TWIN_UB_MAX = 262144,
 };
@@ -70,6 +71,11 @@ struct twin_core {
     struct twin_buffer buffer[TWIN_BUFFERS];
     struct twin_que que[TWIN_QUEUES];
     uint8_t event_ids[TWIN_EVENTS]; /* bit mask of ids in use */
+
+    struct twin_ahead { /* fast only: what the next loads will want of GM, see move.c */
+        uint64_t at, end;
+    } ahead[TWIN_AHEAD];
+    uint32_t loads;
 
     bool counter; /* mask mode */
     uint64_t mask[2];
@@ -154,7 +160,10 @@ void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes);
 void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_plan *p);
 void twin_run_reduce(const struct twin_reduce *v, const struct twin_plan *p);
 void twin_run_shuffle(struct twin_shuffle *v, const struct twin_plan *p);
-void twin_run_dma(const struct twin_dma *v, uint8_t *gm, int atomic);
+void twin_run_dma(const struct twin_dma *v, uint8_t *gm, int atomic, bool past_cache);
+void twin_settle(void); /* after stores past the cache, before other threads may look */
+/* Fast: fetches some of what the next loads will want, while so many elements are worked on. */
+void twin_look_ahead(struct twin_core *core, uint64_t elements);
 uint32_t
 twin_shuffle_width(const struct twin_shuffle *v); /* bytes of the type that sets lanes per repeat */
 

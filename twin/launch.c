@@ -66,6 +66,7 @@ static void *work(void *context) {
         core_reset(&w->core, i);
         job->launch->entry(job->arg);
     }
+    twin_settle();
     twin_core = before;
     return NULL;
 }

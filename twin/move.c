@@ -6,6 +6,10 @@
 #include "core.h"
 #include "half.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 /* What DataCopyPad leaves in UB beside the data when it is not told: never to be used, so a NaN of
  * every type. */
 enum { FILLER = 0xff };
@@ -78,7 +82,36 @@ static void load_padded(const struct twin_dma *v, uint8_t *to, const uint8_t *gm
     memset(to + end, FILLER, round_up(end) - end);
 }
 
-void twin_run_dma(const struct twin_dma *v, uint8_t *gm, int atomic) {
+/* Outputs are not read again: past the cache, where the CPU has such stores. twin_settle orders
+ * them before what other threads do next. */
+static void store_past_cache(uint8_t *to, const uint8_t *from, uint64_t bytes) {
+#if defined(__SSE2__)
+    uint64_t head = -(uintptr_t)to & 63;
+    if (bytes >= 256) {
+        memcpy(to, from, head);
+        to += head, from += head, bytes -= head;
+        for (; bytes >= 64; to += 64, from += 64, bytes -= 64) {
+            const __m128i *line = (const __m128i *)(const void *)from;
+            __m128i *out = (__m128i *)(void *)to;
+            __m128i a = _mm_loadu_si128(line), b = _mm_loadu_si128(line + 1),
+                    c = _mm_loadu_si128(line + 2), d = _mm_loadu_si128(line + 3);
+            _mm_stream_si128(out, a);
+            _mm_stream_si128(out + 1, b);
+            _mm_stream_si128(out + 2, c);
+            _mm_stream_si128(out + 3, d);
+        }
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
+void twin_settle(void) {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+void twin_run_dma(const struct twin_dma *v, uint8_t *gm, int atomic, bool past_cache) {
     if (!v->blocks || !v->length) return;
     if (v->kind == TWIN_MOVE) {
         for (uint64_t b = 0; b < v->blocks; b++)
@@ -100,6 +133,8 @@ void twin_run_dma(const struct twin_dma *v, uint8_t *gm, int atomic) {
     for (uint64_t b = 0; b < blocks; b++, gm += gm_step, ub += in_ub + (uint64_t)v->ub_gap) {
         if (v->kind == TWIN_LOAD)
             memcpy(ub, gm, length);
+        else if (atomic < 0 && past_cache)
+            store_past_cache(gm, ub, length);
         else if (atomic < 0)
             memcpy(gm, ub, length);
         else
@@ -107,6 +142,25 @@ void twin_run_dma(const struct twin_dma *v, uint8_t *gm, int atomic) {
     }
 }
 
+/* The CPU does not load the next tile while it works on this one, as the chip does; but it can
+ * fetch it into its cache. What follows a load without gaps is taken to be next. */
+static void foresee(struct twin_core *core, const struct twin_dma *v) {
+    struct twin_ahead *a = &core->ahead[core->loads++ % TWIN_AHEAD];
+    a->at = v->gm + v->blocks * v->length;
+    a->end = a->at + v->blocks * v->length;
+}
+
+void twin_look_ahead(struct twin_core *core, uint64_t elements) {
+    uint64_t lines = elements / 64 + 1;
+    for (struct twin_ahead *a = core->ahead; a < core->ahead + TWIN_AHEAD; a++)
+        for (; a->at < a->end && lines; a->at += 64, lines--)
+            __builtin_prefetch((const void *)(uintptr_t)a->at, 0, 2);
+}
+
 void twin_dma_fast(const struct twin_dma *v) {
-    twin_run_dma(v, (uint8_t *)(uintptr_t)v->gm, twin_core->atomic);
+    const struct twin_job *job = twin_core->job;
+    uint64_t workspace = (uintptr_t)job->workspace;
+    bool output = v->gm - workspace >= job->launch->workspace;
+    twin_run_dma(v, (uint8_t *)(uintptr_t)v->gm, twin_core->atomic, output);
+    if (v->kind == TWIN_LOAD && output && (v->blocks == 1 || v->gm_gap == 0)) foresee(twin_core, v);
 }

@@ -110,6 +110,7 @@ void twin_sync_all(const struct twin_site *site) {
     struct twin_core *c = twin_core;
     struct twin_job *job = c->job;
     if (!c->checked) {
+        twin_settle();
         meet(job);
         return;
     }

@@ -224,13 +224,17 @@ void twin_elementwise_fast(const struct twin_elementwise *v) {
     const struct twin_prim_info *info = &twin_prim_info[v->prim];
     uint32_t widest = info->dst_size > info->src_size ? info->dst_size : info->src_size;
     struct twin_plan p = twin_make_plan(twin_core, &v->lanes, widest);
+    twin_look_ahead(twin_core, (uint64_t)p.repeats * p.lanes);
     twin_run_elementwise(v, &p);
     twin_after_lanes(twin_core, &v->lanes);
 }
 
 void twin_count_fast(enum twin_prim_id prim, void *dst, const void *a, const void *b, int64_t n,
                      union twin_scalar s) {
-    if (n > 0) twin_prims[prim].flat(dst, a, b, (uint32_t)n, s);
+    if (n > 0) {
+        twin_look_ahead(twin_core, (uint64_t)n);
+        twin_prims[prim].flat(dst, a, b, (uint32_t)n, s);
+    }
     twin_core->counter = false;
     twin_core->mask[0] = twin_core->mask[1] = ~0ull;
 }
