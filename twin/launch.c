@@ -71,6 +71,16 @@ static void *work(void *context) {
     return NULL;
 }
 
+uint32_t twin_cpus(void) {
+    static atomic_long known; /* asking takes longer than a small operator */
+    long n = atomic_load(&known);
+    if (n == 0) {
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+        atomic_store(&known, n = n < 1 ? 1 : n);
+    }
+    return (uint32_t)n;
+}
+
 /* Blocks that meet at SyncAll need a thread each, or none of them may start. */
 static bool run_workers(struct twin_job *job, struct worker *worker, uint32_t threads) {
     atomic_uint next = 0;
@@ -93,9 +103,8 @@ static bool run_workers(struct twin_job *job, struct worker *worker, uint32_t th
 
 static int run_fast(struct twin_job *job) {
     const struct twin_launch *l = job->launch;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t threads = l->block_dim;
-    if (!l->sync_all && cpus > 0 && (uint32_t)cpus < threads) threads = (uint32_t)cpus;
+    uint32_t cpus = twin_cpus(), threads = l->block_dim;
+    if (!l->sync_all && cpus < threads) threads = cpus;
     struct worker *worker = calloc(threads, sizeof *worker);
     bool good = worker && run_workers(job, worker, threads);
     for (uint32_t i = 0; worker && i < threads; i++)

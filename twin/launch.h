@@ -85,6 +85,8 @@ struct twin_report {
     char warning[8][256];
 };
 
+uint32_t twin_cpus(void); /* hardware threads of this CPU */
+
 /* report may be NULL; the fast build leaves it zero. why gets one sentence for any code but
  * TWIN_OK. */
 int twin_run(const struct twin_launch *launch, struct twin_report *report, char why[TWIN_WHY]);

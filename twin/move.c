@@ -151,7 +151,7 @@ static void foresee(struct twin_core *core, const struct twin_dma *v) {
 }
 
 void twin_look_ahead(struct twin_core *core, uint64_t elements) {
-    uint64_t lines = elements / 64 + 1;
+    uint64_t lines = elements / 32 + 1; /* found by trying */
     for (struct twin_ahead *a = core->ahead; a < core->ahead + TWIN_AHEAD; a++)
         for (; a->at < a->end && lines; a->at += 64, lines--)
             __builtin_prefetch((const void *)(uintptr_t)a->at, 0, 2);

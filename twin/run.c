@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../ge/ir.h"
 #include "fields.h"
@@ -114,8 +113,8 @@ static int set_attrs(struct resolved *r, const struct ascgrad_call *call, char *
 
 /* Cores of the fast twin when the call does not say: so many for each thread of the CPU. */
 static uint32_t cores_of_cpu(uint32_t each) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN) * (long)each;
-    return cores < 1 ? 1 : cores > TWIN_MAX_CORES ? TWIN_MAX_CORES : (uint32_t)cores;
+    uint64_t cores = (uint64_t)twin_cpus() * each;
+    return cores > TWIN_MAX_CORES ? TWIN_MAX_CORES : (uint32_t)cores;
 }
 
 static int set_chip(struct resolved *r, const struct ascgrad_call *call, char *why) {
