@@ -14,15 +14,17 @@ root = os.path.join(here, "..", "..")
 sys.path[:0] = [here, os.path.join(root, "framework", "python")]
 
 
-def best(call, seconds=1.0):
-    """The fastest of as many runs as fit; others may share the machine."""
-    call()
-    times, start = [], time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - start < seconds:
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return min(times)
+def side_by_side(calls, seconds):
+    """The fastest run of each call. They take turns, a few runs each: whoever shares the machine slows all of them."""
+    times = [[] for _ in calls]
+    start = time.perf_counter()
+    while not times[0] or time.perf_counter() - start < seconds:
+        for call, mine in zip(calls, times):
+            for _ in range(5):
+                begin = time.perf_counter()
+                call()
+                mine.append(time.perf_counter() - begin)
+    return [min(t) for t in times]
 
 
 def progress(text):
@@ -49,24 +51,26 @@ def random_inputs(op, shapes, dtype, seed=1):
     return arrays
 
 
-def torch_time(op, arrays, attrs, dtype):
-    """Seconds of the eager backward alone, or None where PyTorch has no CPU kernel for the dtype."""
+def torch_call(op, arrays, attrs, dtype):
+    """The eager backward alone, or None where PyTorch has no CPU kernel for the dtype."""
     kind = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[dtype]
     try:
         tensors = {n: torch.from_numpy(ascgrad.to_float(a)).to(kind).requires_grad_() for n, a in arrays.items()}
         ys, grads, wrt = cases.forward(op, tensors, attrs)
-        return best(lambda: torch.autograd.grad(ys, wrt, grads, retain_graph=True, allow_unused=True))
+        backward = lambda: torch.autograd.grad(ys, wrt, grads, retain_graph=True, allow_unused=True)
+        backward()
+        return backward
     except RuntimeError as error:
         if "not implemented" not in str(error):
             raise
         return None
 
 
-def copy_time(size):
-    """Seconds to move as many bytes by a plain copy on as many threads: half read, half written."""
-    a = torch.zeros(max(1, size // 8), dtype=torch.float32)
-    b = torch.ones_like(a)
-    return best(lambda: b.copy_(a))
+def copy_call(size):
+    """Moves as many bytes by a plain copy on as many threads: half read, half written."""
+    a = torch.ones(max(1, size // 8), dtype=torch.float32)
+    b = torch.zeros_like(a)
+    return lambda: b.copy_(a)
 
 
 def cpu_rows():
@@ -76,22 +80,22 @@ def cpu_rows():
             progress(f"cpu: {title} {dtype}")
             arrays = random_inputs(op, shapes, dtype)
             request = ascgrad.prepare(op, arrays, attrs, fast=True)
-            ours = best(request.run)
-            moved = request.run()["min_bytes"]
-            rows.append((title, dtype, ours, torch_time(op, arrays, attrs, dtype), copy_time(moved), moved))
+            calls = [request.run, copy_call(request.run()["min_bytes"]), torch_call(op, arrays, attrs, dtype)]
+            times = side_by_side([call for call in calls if call], 4)
+            rows.append((title, dtype, *times, *[None] * (3 - len(times))))
     return rows
 
 
 def growth_rows():
     """Nanoseconds per element of the fast twin from 1 MB to 256 MB of dy."""
-    rows = []
-    for dtype in ("fp32", "bf16"):
-        for megabytes in (1, 4, 16, 64, 256):
-            s = megabytes * 2**20 // (32 * 128 * (4 if dtype == "fp32" else 2))
-            op, shapes, attrs = cases.rotary((1, s, 32, 128), (1, s, 1, 128))
-            progress(f"growth: {dtype} {megabytes} MB")
-            request = ascgrad.prepare(op, random_inputs(op, shapes, dtype), attrs, fast=True)
-            rows.append((dtype, megabytes, best(request.run) * 1e9 / (s * 32 * 128)))
+    sizes, rows = (1, 4, 16, 64, 256), []
+    for dtype, bytes_each in (("fp32", 4), ("bf16", 2)):
+        progress(f"growth: {dtype}")
+        lengths = [mb * 2**20 // (32 * 128 * bytes_each) for mb in sizes]
+        requests = [ascgrad.prepare(op, random_inputs(op, shapes, dtype), attrs, fast=True) for op, shapes, attrs in
+                    (cases.rotary((1, s, 32, 128), (1, s, 1, 128)) for s in lengths)]
+        for mb, s, seconds in zip(sizes, lengths, side_by_side([r.run for r in requests], 8)):
+            rows.append((dtype, mb, seconds * 1e9 / (s * 32 * 128)))
     return rows
 
 
@@ -119,12 +123,12 @@ def sections(build):
          for op, title, dtype, r, moved, limit, public in model])
     svg.draw(model, os.path.join(root, "docs"))
     cpu = cpu_rows()
-    speedups = [theirs / ours for _, _, ours, theirs, _, _ in cpu if theirs]
+    speedups = [theirs / ours for _, _, ours, _, theirs in cpu if theirs]
     yield "cpu", table(
         ("case", "dtype", "fast twin ms", "PyTorch eager ms", "times faster", "plain copy ms", "of copy bandwidth"),
         [(title, dtype, f"{ours * 1e3:.1f}", f"{theirs * 1e3:.1f}" if theirs else "no kernel",
           f"{theirs / ours:.1f}" if theirs else "-", f"{copy * 1e3:.1f}", f"{copy / ours:.0%}")
-         for title, dtype, ours, theirs, copy, _ in cpu]) + (
+         for title, dtype, ours, copy, theirs in cpu]) + (
         f"\n\nGeometric mean of the speed-ups over PyTorch eager: {geometric_mean(speedups):.1f} "
         f"({torch.get_num_threads()} threads, PyTorch {torch.__version__}, {platform.machine()}).")
     growth = growth_rows()
