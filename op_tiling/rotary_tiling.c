@@ -8,7 +8,8 @@
 ascgrad_tile_fn ascgrad_tile_rotary_mul_grad;
 ascgrad_tile_fn ascgrad_tile_rotary_position_embedding_grad;
 
-enum { CORE = 2048 }; /* elements worth starting a core for */
+enum { CORE = 2048 };                               /* elements worth starting a core for */
+static const int64_t MOST_BYTES = (int64_t)1 << 44; /* the accumulators of more do not fit the UB */
 
 /* The two operators as one. Indices of the node's inputs. */
 struct request {
@@ -157,6 +158,11 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
             error, node, "the axes of %s %s alternate too often between kept and summed in %s %s",
             q->names[q->dy], ascgrad_shape_text(dy, &a), q->names[q->cos],
             ascgrad_shape_text(cos, &b));
+    }
+    if (elements > MOST_BYTES / size) {
+        return ascgrad_refuse(error, node, "%s must have at most %lld bytes, got %s of %lld",
+                              q->names[q->dy], (long long)MOST_BYTES, ascgrad_shape_text(dy, &a),
+                              (long long)size);
     }
     if (chip->ub < ROTARY_UB) {
         return ascgrad_refuse(error, node, "the kernel needs %d bytes of UB, the chip has %llu",

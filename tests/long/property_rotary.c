@@ -147,9 +147,7 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     uint64_t way = launch->key % 10;
     NEED(launch->key / 10 == d.partial && launch->sync_all == (d.partial != 0));
     NEED(elements == 0 || (mode % 2 ? way == (uint64_t)mode : way == 0 || way == 4));
-    bool real = (wide_int)elements * es <
-                (wide_int)1 << 44; /* beyond 16 TB the accumulators outgrow the UB */
-    NEED(!real || unified_buffer(&d, es, way) <= (int64_t)t->chip.ub);
+    NEED(unified_buffer(&d, es, way) <= (int64_t)t->chip.ub);
     int64_t kept = ascgrad_elements(cos, 0, cos->rank);
     NEED(d.zeros == (with_x && elements ? 0 : kept));
     NEED(d.table == 0 || es == 4 || way == 4);

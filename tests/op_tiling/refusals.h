@@ -69,6 +69,8 @@ TILE_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[3,6] cos=fp16[3,6] sin=fp16[
 TILE_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[3,6] cos=fp16[1,6] sin=fp16[1,6] x=fp16[3,6] out.dcos=fp16[3,6]", "second output")
 TILE_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[3,6] cos=fp16[1,6] sin=fp16[1,6] x=fp16[3,6] out.dsin=fp16[0]", "third output")
 TILE_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[3,6] cos=fp16[1,6] sin=fp16[1,6] out.dcos=fp16[-1,6]", "second output")
+TILE_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[34359738369,128] cos=fp32[1,128] sin=fp32[1,128]", "at most 17592186044416 bytes, got [34359738369,128] of 4")
+TILE_ACCEPT("RotaryPositionEmbeddingGrad", "dy=fp32[34359738368,128] cos=fp32[1,128] sin=fp32[1,128]")
 TILE_ACCEPT("RotaryPositionEmbeddingGrad", "dy=fp16[3,6] cos=fp16[1,6] sin=fp16[1,6] out.dcos=fp16[0] out.dsin=fp16[0]")
 TILE_ACCEPT("RotaryPositionEmbeddingGrad", "dy=fp16[3,6] cos=fp16[1,6] sin=fp16[1,6] out.dcos=fp16[1,6]")
 TILE_ACCEPT("RotaryPositionEmbeddingGrad", "dy=fp16[3,6] cos=fp16[1,6] sin=fp16[1,6] outputs=1")
