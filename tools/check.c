@@ -243,7 +243,7 @@ static bool run_case(struct request *r, enum fill fill, uint64_t seed, double *w
 static bool run_refusal(struct request *r, const char *words, char *why) {
     struct ascgrad_call call = request_call(r);
     struct ascgrad_plan *plan = malloc(sizeof *plan);
-    int code = plan ? ascgrad_infer(&call, why) : ASCGRAD_NO_MEMORY;
+    int code = plan ? ascgrad_infer(&call, why) : ASCGRAD_SYSTEM;
     if (code == ASCGRAD_OK) code = ascgrad_tile(&call, plan, why);
     free(plan);
     if (code == ASCGRAD_REFUSES && strstr(why, words)) return true;

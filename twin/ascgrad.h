@@ -32,7 +32,7 @@ enum ascgrad_code {
     ASCGRAD_USAGE = 1, /* unknown operator, tensor, attribute or chip; NULL where data is needed */
     ASCGRAD_REFUSES = 2,   /* the operator refuses these shapes, dtypes or attributes */
     ASCGRAD_VIOLATION = 3, /* the twin stopped the kernel: a rule of the hardware was broken */
-    ASCGRAD_NO_MEMORY = 4,
+    ASCGRAD_SYSTEM = 4,    /* the system gives no memory, no threads or no trace file */
 };
 
 enum { ASCGRAD_TYPE_FP32 = 0, ASCGRAD_TYPE_FP16 = 1, ASCGRAD_TYPE_BF16 = 27 };

@@ -112,7 +112,7 @@ static int run_fast(struct twin_job *job) {
     free(worker);
     if (good) return TWIN_OK;
     snprintf(job->why, TWIN_WHY, "%s: no memory or threads for %u blocks", l->op, l->block_dim);
-    return TWIN_NO_MEMORY;
+    return TWIN_SYSTEM;
 }
 
 /* Checked. */
@@ -140,7 +140,7 @@ static int run_checked(struct twin_job *job) {
         core_close(&job->core[i]);
     twin_gm_close(job);
     free(job->core);
-    return wrong ? TWIN_NO_MEMORY : job->failed ? TWIN_VIOLATION : TWIN_OK;
+    return wrong ? TWIN_SYSTEM : job->failed ? TWIN_VIOLATION : TWIN_OK;
 }
 
 static bool usable(const struct twin_launch *l, char why[TWIN_WHY]) {
@@ -173,7 +173,7 @@ int twin_run(const struct twin_launch *l, struct twin_report *report, char why[T
         if (!job.workspace) {
             snprintf(why, TWIN_WHY, "%s: no memory for a workspace of %llu bytes", l->op,
                      (unsigned long long)l->workspace);
-            return TWIN_NO_MEMORY;
+            return TWIN_SYSTEM;
         }
         if (l->checked) memset(job.workspace, 0xff, l->workspace);
     }

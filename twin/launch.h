@@ -18,7 +18,7 @@ extern "C" {
 enum { TWIN_MAX_ARGS = 48, TWIN_MAX_CORES = 64, TWIN_WHY = 1024 };
 
 /* The values agree with enum ascgrad_code. */
-enum twin_code { TWIN_OK = 0, TWIN_USAGE = 1, TWIN_VIOLATION = 3, TWIN_NO_MEMORY = 4 };
+enum twin_code { TWIN_OK = 0, TWIN_USAGE = 1, TWIN_VIOLATION = 3, TWIN_SYSTEM = 4 };
 
 struct twin_soc {
     const char *name; /* "ascend910b1" */

@@ -18,7 +18,7 @@ _Static_assert((int)ASCGRAD_TYPE_FP32 == (int)ASCGRAD_FP32, "dtype numbers are G
 _Static_assert((int)ASCGRAD_TYPE_FP16 == (int)ASCGRAD_FP16, "dtype numbers are GE's");
 _Static_assert((int)ASCGRAD_TYPE_BF16 == (int)ASCGRAD_BF16, "dtype numbers are GE's");
 _Static_assert((int)ASCGRAD_VIOLATION == (int)TWIN_VIOLATION, "one set of codes");
-_Static_assert((int)ASCGRAD_NO_MEMORY == (int)TWIN_NO_MEMORY, "one set of codes");
+_Static_assert((int)ASCGRAD_SYSTEM == (int)TWIN_SYSTEM, "one set of codes");
 _Static_assert(ASCGRAD_WHY >= TWIN_WHY, "the twin's sentences fit");
 
 /* The functions and kernels of every operator, in the order of the IR table. */
@@ -323,7 +323,7 @@ int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
     int code = plan && t ? tile(&r, call, plan, why)
-                         : fail(why, ASCGRAD_NO_MEMORY, "%s%s", "out of memory", "");
+                         : fail(why, ASCGRAD_SYSTEM, "%s%s", "out of memory", "");
     if (code == ASCGRAD_OK) code = launch(&r, call, plan, t, why);
     if (code == ASCGRAD_OK && report) fill_report(report, &r, plan, t);
     free(plan);
@@ -359,6 +359,6 @@ const char *ascgrad_version(void) {
 
 const char *ascgrad_code_name(int code) {
     static const char *const names[] = {"ASCGRAD_OK", "ASCGRAD_USAGE", "ASCGRAD_REFUSES",
-                                        "ASCGRAD_VIOLATION", "ASCGRAD_NO_MEMORY"};
+                                        "ASCGRAD_VIOLATION", "ASCGRAD_SYSTEM"};
     return code >= 0 && code < 5 ? names[code] : "unknown code";
 }
