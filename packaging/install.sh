@@ -137,7 +137,12 @@ report() {
     else
         say "TensorFlow 2 also needs: . $(quote "$target/bin/set_env.bash")"
     fi
-    say "to check the installation: $(quote "$target/bin/ascgrad") doctor"
+    if "$target/bin/ascgrad" version >/dev/null 2>&1; then
+        say "to check the installation: $(quote "$target/bin/ascgrad") doctor"
+    else # the libraries ask for less than a program does
+        warn "$target/bin/ascgrad does not run here: there is no doctor." \
+            "The operators do not need it. A package built on this system would have it."
+    fi
     [ -n "$quiet" ] || echo SUCCESS
 }
 
