@@ -113,28 +113,55 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
-def sections(build):
-    model = model_rows()
-    yield "model", table(
+def model_table(model):
+    return table(
         ("operator", "case", "dtype", "time us", "roofline us", "ratio", "limit", "public kernel", "bytes / minimum", "cores"),
         [(op, title, dtype, f"{r['time_us']:.1f}", f"{r['roofline_us']:.1f}",
           f"{r['ratio']:.2f}" + ("" if r["ratio"] <= limit else " (over)"), f"{limit:.2f}",
           f"{public:.2f}" if public else "-", f"{moved:.3f}", str(r["cores_used"]))
          for op, title, dtype, r, moved, limit, public in model])
-    svg.draw(model, os.path.join(root, "docs"))
-    cpu = cpu_rows()
-    speedups = [theirs / ours for _, _, ours, _, theirs in cpu if theirs]
-    yield "cpu", table(
+
+
+def cpu_table(cpu):
+    return table(
         ("case", "dtype", "fast twin ms", "PyTorch eager ms", "times faster", "plain copy ms", "of copy bandwidth"),
         [(title, dtype, f"{ours * 1e3:.1f}", f"{theirs * 1e3:.1f}" if theirs else "no kernel",
           f"{theirs / ours:.1f}" if theirs else "-", f"{copy * 1e3:.1f}", f"{copy / ours:.0%}")
          for title, dtype, ours, copy, theirs in cpu]) + (
-        f"\n\nGeometric mean of the speed-ups over PyTorch eager: {geometric_mean(speedups):.1f} "
-        f"({torch.get_num_threads()} threads, PyTorch {torch.__version__}, {platform.machine()}).")
+        f"\n\n{torch.get_num_threads()} threads, PyTorch {torch.__version__}, {platform.machine()}.")
+
+
+def goal_rows(model, cpu, growth, host):
+    over = sum(r["ratio"] > limit for _, _, _, r, _, limit, _ in model)
+    yield "every case of the cycle model within its limit", f"{len(model) - over} of {len(model)}", not over
+    mean = geometric_mean([theirs / ours for _, _, ours, _, theirs in cpu if theirs])
+    yield "4 times PyTorch eager, geometric mean", f"{mean:.1f}", mean >= 4
+    for title, dtype, ours, copy, _ in cpu:
+        if dtype == "fp32" and title.startswith("ro"):
+            yield f"half of plain copy bandwidth, fp32 {title}", f"{copy / ours:.0%}", copy >= ours / 2
+    for dtype in ("fp32", "bf16"):
+        times = [ns for kind, _, ns in growth if kind == dtype]
+        spread = max(times) / min(times) - 1
+        yield f"time per element within 20 % from 1 MB to 256 MB, {dtype}", f"{spread:.0%}", spread <= 0.2
+    slowest = max(int(ns) for _, infer, tiling, _ in host for ns in (infer, tiling))
+    quiet = all(allocations == "none" for *_, allocations in host)
+    yield "infer and tiling at most 1000 ns, no allocation", f"{slowest} ns" + ("" if quiet else ", allocates"), \
+        slowest <= 1000 and quiet
+
+
+def sections(build):
+    model = model_rows()
+    yield "model", model_table(model)
+    svg.draw(model, os.path.join(root, "docs"))
+    cpu = cpu_rows()
+    yield "cpu", cpu_table(cpu)
     growth = growth_rows()
     yield "growth", table(("dtype", "MB of dy", "ns per element"),
                           [(dtype, str(mb), f"{ns:.3f}") for dtype, mb, ns in growth])
-    yield "host", table(("operator", "infer ns", "tiling ns", "allocations"), host_rows(build))
+    host = host_rows(build)
+    yield "host", table(("operator", "infer ns", "tiling ns", "allocations"), host)
+    yield "goals", table(("goal", "reached", "met"),
+                         [(goal, reached, "yes" if met else "no") for goal, reached, met in goal_rows(model, cpu, growth, host)])
 
 
 def main():
