@@ -15,15 +15,17 @@ sys.path[:0] = [here, os.path.join(root, "framework", "python")]
 
 
 def side_by_side(calls, seconds):
-    """The fastest run of each call. They take turns, a few runs each: whoever shares the machine slows all of them."""
+    """The fastest run of each call. They take turns of 20 ms or 5 runs: whoever shares the machine slows all of them."""
     times = [[] for _ in calls]
     start = time.perf_counter()
     while not times[0] or time.perf_counter() - start < seconds:
         for call, mine in zip(calls, times):
-            for _ in range(5):
+            turn, runs = time.perf_counter(), 0
+            while runs < 5 or time.perf_counter() - turn < 0.02:
                 begin = time.perf_counter()
                 call()
                 mine.append(time.perf_counter() - begin)
+                runs += 1
     return [min(t) for t in times]
 
 
