@@ -57,7 +57,8 @@ union twin_scalar {
     P(DUP_B16, 2, 2, 0, 1, 1) P(DUP_B32, 4, 4, 0, 1, 1) P(COPY_B16, 2, 2, 1, 13, 1)              \
     P(COPY_B32, 4, 4, 1, 13, 1) P(PAIRS_F32, 4, 4, 1, 12, 1) P(PAIRS_F16, 2, 2, 1, 12, 1)        \
     P(EIGHTS_F32, 4, 4, 1, 12, 1) P(ADD_F32_SPREAD, 4, 4, 2, 6, 1)                               \
-    P(SUB_F32_SPREAD, 4, 4, 2, 6, 1) P(MUL_F32_SPREAD, 4, 4, 2, 7, 1)
+    P(SUB_F32_SPREAD, 4, 4, 2, 6, 1) P(MUL_F32_SPREAD, 4, 4, 2, 7, 1)                            \
+    P(GATHER_B32, 4, 4, 2, 12, 1)
 /* clang-format on */
 
 enum twin_prim_id {
@@ -76,7 +77,7 @@ extern const struct twin_prim_info twin_prim_info[TWIN_PRIM_COUNT];
 
 /* dst may equal a or b; otherwise the ranges do not overlap. s.i is the rounding mode of a cast.
  * PAIRS, EIGHTS: n sums of 2 or 8 neighbours. SPREAD: b is one block of 8 for all of n, which is a
- * multiple of 8. */
+ * multiple of 8. GATHER: b has byte offsets into a. */
 typedef void twin_prim_fn(void *dst, const void *a, const void *b, uint32_t n, union twin_scalar s);
 
 /* Rows of n elements each, one after the other; bytes from row to row. */

@@ -12,15 +12,11 @@ static uint32_t load32(const uint8_t *at) {
     return u;
 }
 
-static void gather_words(uint8_t *to, const uint8_t *from, const uint8_t *offsets, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        memcpy(to + i * 4, from + load32(offsets + i * 4), 4);
-}
-
 static void gather(const struct twin_shuffle *v, const struct twin_plan *p) {
     if (v->size == 4 && p->counter) { /* the form without gaps */
-        gather_words(v->dst.t.at, v->src[0].t.at + v->base, v->src[1].t.at,
-                     p->repeats ? (p->repeats - 1) * p->per_repeat + p->last : 0);
+        if (p->repeats)
+            twin_prims[TWIN_GATHER_B32].flat(v->dst.t.at, v->src[0].t.at + v->base, v->src[1].t.at,
+                                             (p->repeats - 1) * p->per_repeat + p->last, v->scalar);
         return;
     }
     for (uint32_t r = 0; r < p->repeats; r++) {

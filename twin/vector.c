@@ -176,6 +176,23 @@ static void run_blocks(const struct layout *l, const struct twin_plan *p, struct
     }
 }
 
+/* A mask with holes: all lanes on the side, then those of the mask into their places. */
+static void run_masked(const struct layout *l, const struct twin_plan *p, struct execution *e) {
+    _Alignas(64) uint8_t side[TWIN_REPEAT_BYTES], keep[TWIN_REPEAT_BYTES];
+    uint32_t size = l->o[0].size, bytes = p->per_repeat * size;
+    for (uint32_t lane = 0; lane < p->per_repeat; lane++)
+        memset(keep + lane * size, twin_lane(p, 0, lane) ? 0xff : 0, size);
+    for (uint32_t r = 0; r < p->repeats; r++) {
+        memcpy(side, e->dst, bytes);
+        e->prim->flat(side, e->src[0], e->src[1], p->per_repeat, e->scalar);
+        for (uint32_t i = 0; i < bytes; i++)
+            e->dst[i] = (uint8_t)((side[i] & keep[i]) | (e->dst[i] & ~keep[i]));
+        e->dst += l->o[0].repeat;
+        e->src[0] += l->o[1].repeat;
+        e->src[1] += l->o[2].repeat;
+    }
+}
+
 /* One block of the second source for a whole repeat, all else without gaps: there is arithmetic
  * for that. */
 static void spread_block(enum twin_prim_id prim, const struct twin_plan *p, struct layout *l,
@@ -215,6 +232,8 @@ void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_pl
     } else if (sources == 0 && !p->counter) { /* every repeat the same, in any order */
         struct fill f = {&e, {p->repeats, l.o[0].repeat, 0, 0}};
         give_runs(&l, p, 0, fill, &f);
+    } else if (l.dense && !p->counter) {
+        run_masked(&l, p, &e);
     } else {
         twin_each_piece(v, p, execute, &e);
     }
