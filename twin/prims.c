@@ -145,20 +145,19 @@ static void PAIRS_F16(ARGS) {
         d[i] = twin_f32_to_f16(twin_f16_to_f32(a[2 * i]) + twin_f16_to_f32(a[2 * i + 1]));
 }
 
+/* Eight at a time where they come from one block, as when neighbours change places. */
 static void GATHER_B32(ARGS) {
     uint8_t *d = restrict_dst;
     const uint8_t *a = pa;
     const uint32_t *from = pb;
     uint32_t i = 0;
     (void)s;
-#if defined(__AVX2__) /* eight at a time where they come from one block, as swapped neighbours do  \
-                       */
+#if defined(__AVX2__)
     typedef uint32_t words __attribute__((vector_size(32), aligned(4), may_alias));
     for (; i + 8 <= n; i += 8) {
         uint32_t block = from[i] / 32 * 32;
-        words in_block = *(const words *)(from + i) - block;
+        words in_block = *(const words *)(from + i) - block, high = in_block / 32;
         uint64_t far[4];
-        words high = in_block / 32;
         memcpy(far, &high, sizeof far);
         if (far[0] | far[1] | far[2] | far[3])
             for (uint32_t k = i; k < i + 8; k++)
