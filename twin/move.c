@@ -159,8 +159,8 @@ void twin_look_ahead(struct twin_core *core, uint64_t elements) {
 
 void twin_dma_fast(const struct twin_dma *v) {
     const struct twin_job *job = twin_core->job;
-    uint64_t workspace = (uintptr_t)job->workspace;
-    bool output = v->gm - workspace >= job->launch->workspace;
-    twin_run_dma(v, (uint8_t *)(uintptr_t)v->gm, twin_core->atomic, output);
-    if (v->kind == TWIN_LOAD && output && (v->blocks == 1 || v->gm_gap == 0)) foresee(twin_core, v);
+    bool tensor = v->gm - (uintptr_t)job->workspace >= job->launch->workspace;
+    bool gaps = v->blocks > 1 && v->gm_gap != 0;
+    twin_run_dma(v, (uint8_t *)(uintptr_t)v->gm, twin_core->atomic, tensor);
+    if (v->kind == TWIN_LOAD && tensor && !gaps) foresee(twin_core, v);
 }
