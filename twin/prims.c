@@ -152,7 +152,7 @@ static void GATHER_B32(ARGS) {
     const uint32_t *from = pb;
     uint32_t i = 0;
     (void)s;
-#if defined(__AVX2__)
+#if defined(__AVX2__) && __has_builtin(__builtin_shuffle)
     typedef uint32_t words __attribute__((vector_size(32), aligned(4), may_alias));
     for (; i + 8 <= n; i += 8) {
         uint32_t block = from[i] / 32 * 32;
