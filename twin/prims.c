@@ -16,17 +16,23 @@
     256 /* elements of a temporary; a multiple of every vector length, small enough for the stack  \
          */
 
+#if defined(__clang__) /* finds out at run time */
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 #define ARGS void *restrict_dst, const void *pa, const void *pb, uint32_t n, union twin_scalar s
 
-/* dst may be exactly a or b: every loop reads element i before it writes element i, and ivdep says
- * that this is the only overlap there is. */
+/* dst may be exactly a or b: every loop reads element i before it writes element i, and
+ * INDEPENDENT says that this is the only overlap there is. */
 #define LOOP(D, A, B, expression)                                                                  \
     D *d = restrict_dst;                                                                           \
     const A *pA = pa;                                                                              \
     const B *pB = pb;                                                                              \
     (void)pB;                                                                                      \
     (void)s;                                                                                       \
-    _Pragma("GCC ivdep") for (uint32_t i = 0; i < n; i++) {                                        \
+    INDEPENDENT for (uint32_t i = 0; i < n; i++) {                                                 \
         const A a = pA[i];                                                                         \
         (void)a;                                                                                   \
         d[i] = (D)(expression);                                                                    \
@@ -124,7 +130,7 @@ static void EIGHTS_F32(ARGS) {
     float *d = restrict_dst;
     const float *a = pa;
     (void)pb, (void)s;
-    _Pragma("GCC ivdep") for (uint32_t i = 0; i < n; i++) {
+    INDEPENDENT for (uint32_t i = 0; i < n; i++) {
         const float *p = a + 8 * (size_t)i;
         d[i] = ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
     }
@@ -134,7 +140,7 @@ static void PAIRS_F32(ARGS) {
     float *d = restrict_dst;
     const float *a = pa;
     (void)pb, (void)s;
-    _Pragma("GCC ivdep") for (uint32_t i = 0; i < n; i++) d[i] = a[2 * i] + a[2 * i + 1];
+    INDEPENDENT for (uint32_t i = 0; i < n; i++) d[i] = a[2 * i] + a[2 * i + 1];
 }
 
 static void PAIRS_F16(ARGS) {
