@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,9 @@ uint32_t twin_cpus(void) {
     static atomic_long known; /* asking takes longer than a small operator */
     long n = atomic_load(&known);
     if (n == 0) {
-        n = sysconf(_SC_NPROCESSORS_ONLN);
+        cpu_set_t mine;
+        n = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine)
+                                                          : sysconf(_SC_NPROCESSORS_ONLN);
         atomic_store(&known, n = n < 1 ? 1 : n);
     }
     return (uint32_t)n;

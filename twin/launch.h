@@ -85,7 +85,7 @@ struct twin_report {
     char warning[8][256];
 };
 
-uint32_t twin_cpus(void); /* hardware threads of this CPU */
+uint32_t twin_cpus(void); /* that this process may use */
 
 /* report may be NULL; the fast build leaves it zero. why gets one sentence for any code but
  * TWIN_OK. */
