@@ -10,6 +10,7 @@ from mindspore import Tensor, ops
 
 import ascgrad
 import ascgrad_ms as am
+from run_tests import run_tests
 
 SEED = 20263
 DTYPES = {ms.float32: 1e-5, ms.float16: 2e-3, ms.bfloat16: 1.6e-2}  # allowed error, relative to the scale
@@ -221,22 +222,9 @@ def test_refusals():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # MindSpore leaves notes about refusals where it runs
-        return run()
-
-
-def run():
-    ms.set_context(mode=ms.GRAPH_MODE)
-    ms.set_device("CPU")
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
-    failed = 0
-    for name, function in tests:
-        try:
-            function()
-        except Exception as error:  # every test is run, whatever the others do
-            failed += 1
-            print(f"FAIL {name} (seed {SEED}): {type(error).__name__}: {error}")
-    print(f"mindspore {ms.__version__}, graph mode, seed {SEED}: {len(tests) - failed} passed, {failed} failed")
-    return failed != 0
+        ms.set_context(mode=ms.GRAPH_MODE)
+        ms.set_device("CPU")
+        return run_tests(globals(), f"mindspore {ms.__version__}, graph mode, seed {SEED}")
 
 
 if __name__ == "__main__":

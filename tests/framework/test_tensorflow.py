@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 import ascgrad_tf as at
+from run_tests import run_tests
 
 SEED = 20262
 tf.get_logger().setLevel("ERROR")  # it warns of every test that makes a new tf.function
@@ -229,16 +230,7 @@ def test_refusals():
 
 
 def main():
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
-    failed = 0
-    for name, function in tests:
-        try:
-            function()
-        except Exception as error:  # every test is run, whatever the others do
-            failed += 1
-            print(f"FAIL {name} (seed {SEED}): {type(error).__name__}: {error}")
-    print(f"tensorflow {tf.__version__}, seed {SEED}: {len(tests) - failed} passed, {failed} failed")
-    return failed != 0
+    return run_tests(globals(), f"tensorflow {tf.__version__}, seed {SEED}")
 
 
 if __name__ == "__main__":

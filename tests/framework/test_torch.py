@@ -8,9 +8,11 @@ import warnings
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "framework", "torch"))
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(here, "..", "..", "framework", "torch"), os.path.join(here, "..", "python")]
 import ascgrad_torch as at  # noqa: E402
 from ascgrad_torch import forward, library  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 SEED = 20261
 DTYPES = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # allowed error, relative to the scale
@@ -269,17 +271,11 @@ def test_converters():
 
 
 def main():
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
-    failed = 0
-    for name, function in tests:
+    def call(test):
         torch.manual_seed(SEED)
-        try:
-            function()
-        except Exception as error:  # every test is run, whatever the others do
-            failed += 1
-            print(f"FAIL {name} (seed {SEED}): {type(error).__name__}: {error}")
-    print(f"torch {torch.__version__}, seed {SEED}: {len(tests) - failed} passed, {failed} failed")
-    return failed != 0
+        test()
+
+    return run_tests(globals(), f"torch {torch.__version__}, seed {SEED}", call)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 """ExpSegsumGrad on the twin against NumPy in double, torch autograd, the sample, and its limits of cost."""
 import os
 import sys
-import traceback
 
 import numpy as np
 import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python"))
 from ascgrad_ct import Refused, cast, infer, perf, run, tile, to_float  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 SEED = 20251116
 DTYPES = ("fp32", "fp16", "bf16")
@@ -255,20 +255,7 @@ def test_refusals():
 
 
 def main():
-    passed = failed = 0
-    print(f"seed {SEED}")
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        try:
-            test()
-            passed += 1
-        except Exception:  # noqa: BLE001
-            failed += 1
-            print(f"FAIL {name}")
-            traceback.print_exc()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return run_tests(globals(), f"seed {SEED}")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python"))
 from ascgrad_ct import Refused, cast, infer, perf, run, tile, to_float  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 SEED = 20251117
 DTYPES = ("fp32", "fp16", "bf16")
@@ -395,19 +396,7 @@ def test_tiling_is_bounded():
 
 def main():
     torch.set_num_threads(1)
-    print(f"seed {SEED}")
-    passed = failed = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        try:
-            test()
-            passed += 1
-        except Exception as e:  # noqa: BLE001
-            failed += 1
-            print(f"FAIL {name}: {type(e).__name__}: {e}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return run_tests(globals(), f"seed {SEED}")
 
 
 if __name__ == "__main__":

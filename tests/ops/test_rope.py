@@ -8,6 +8,7 @@ import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python"))
 from ascgrad_ct import Refused, cast, infer, perf, run, tile, to_float  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 SEED = 20251116
 DTYPES = ("fp16", "bf16", "fp32")
@@ -309,19 +310,7 @@ def test_refusals(_):
 
 
 def main():
-    passed = failed = 0
-    print(f"seed {SEED}")
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        try:
-            test(np.random.default_rng(SEED))
-            passed += 1
-        except Exception as error: # one bad test must not hide the others
-            failed += 1
-            print(f"FAIL {name}: {type(error).__name__}: {error}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return run_tests(globals(), f"seed {SEED}", lambda test: test(np.random.default_rng(SEED)))
 
 
 if __name__ == "__main__":

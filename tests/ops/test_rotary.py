@@ -9,6 +9,7 @@ import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "python"))
 from ascgrad_ct import Refused, cast, infer, perf, prepare, run, tile, to_float  # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 SEED = 20251117
 DTYPES = ("fp32", "fp16", "bf16")
@@ -287,18 +288,7 @@ def test_speed_of_small_shapes():
 
 def main():
     torch.manual_seed(SEED)
-    print(f"seed {SEED}")
-    passed = failed = 0
-    for name, test in list(globals().items()):
-        if name.startswith("test_"):
-            try:
-                test()
-                passed += 1
-            except Exception as e:  # a broken test must not hide the others
-                failed += 1
-                print(f"FAIL {name}: {type(e).__name__}: {e}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return run_tests(globals(), f"seed {SEED}")
 
 
 if __name__ == "__main__":
