@@ -25,6 +25,19 @@ struct ref_tensor {
 typedef void ref_fn(const struct ref_tensor *in, const struct ascgrad_attr *attr,
                     struct ref_tensor *out);
 
+/* The row of cos that serves row `row` of dy, where axes of size 1 stand still. */
+static inline int64_t ref_serving_row(const struct ascgrad_shape *dy,
+                                      const struct ascgrad_shape *cos, int64_t row) {
+    int64_t found = 0, stride = 1;
+    for (uint64_t axis = dy->rank - 1; axis-- > 0;) {
+        int64_t at = row % dy->dim[axis];
+        row /= dy->dim[axis];
+        found += (cos->dim[axis] == 1 ? 0 : at) * stride;
+        stride *= cos->dim[axis];
+    }
+    return found;
+}
+
 /* ref_<op> for each operator, e.g. ref_exp_segsum_grad in exp_segsum_grad.c */
 
 #endif

@@ -14,19 +14,6 @@
 
 #include "reference.h"
 
-/* The row of r1 that serves row `row` of x: axes of size 1 stand still. */
-static int64_t serving_row(const struct ascgrad_shape *x, const struct ascgrad_shape *r,
-                           int64_t row) {
-    int64_t found = 0, stride = 1;
-    for (uint64_t axis = x->rank - 1; axis-- > 0;) {
-        int64_t at = row % x->dim[axis];
-        row /= x->dim[axis];
-        found += (r->dim[axis] == 1 ? 0 : at) * stride;
-        stride *= r->dim[axis];
-    }
-    return found;
-}
-
 void ref_rotary_mul_grad(const struct ref_tensor *in, const struct ascgrad_attr *attr,
                          struct ref_tensor *out) {
     const struct ref_tensor *x = &in[0], *r1 = &in[1], *r2 = &in[2], *dy = &in[3];
@@ -38,7 +25,7 @@ void ref_rotary_mul_grad(const struct ref_tensor *in, const struct ascgrad_attr 
     }
     for (int64_t row = 0; row < rows && d > 0; row++) {
         const double *g = dy->value + row * d, *v = x->value + row * d;
-        int64_t at = serving_row(&x->shape, &r1->shape, row) * d;
+        int64_t at = ref_serving_row(&x->shape, &r1->shape, row) * d;
         const double *c = r1->value + at, *s = r2->value + at;
         for (int64_t j = 0; j < d; j++) {
             int64_t other = j < h ? j + h : j - h;

@@ -43,19 +43,6 @@ static struct source source_of(int64_t mode, int64_t d, int64_t j) {
     }
 }
 
-/* The row of cos that serves row `row` of dy: axes of size 1 stand still. */
-static int64_t serving_row(const struct ascgrad_shape *dy, const struct ascgrad_shape *cos,
-                           int64_t row) {
-    int64_t found = 0, stride = 1;
-    for (uint64_t axis = dy->rank - 1; axis-- > 0;) {
-        int64_t at = row % dy->dim[axis];
-        row /= dy->dim[axis];
-        found += (cos->dim[axis] == 1 ? 0 : at) * stride;
-        stride *= cos->dim[axis];
-    }
-    return found;
-}
-
 static void add(double *value, double *magnitude, int64_t i, double term) {
     value[i] += term;
     magnitude[i] += fabs(term);
@@ -78,7 +65,7 @@ void ref_rotary_position_embedding_grad(const struct ref_tensor *in,
     for (int64_t row = 0; row < rows && d > 0; row++) {
         const double *g = dy->value + row * d;
         double *dx = out[0].value + row * d, *dx_magnitude = out[0].magnitude + row * d;
-        int64_t at = serving_row(&dy->shape, &cos->shape, row) * d;
+        int64_t at = ref_serving_row(&dy->shape, &cos->shape, row) * d;
         for (int64_t j = 0; j < d; j++) {
             struct source from = source_of(attr[0].i, d, j);
             add(dx, dx_magnitude, from.a, cos->value[at + j] * g[j]);
