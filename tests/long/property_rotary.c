@@ -16,25 +16,24 @@ static void draw_shapes(struct trial *t, int64_t *dy, int64_t *cos, uint32_t *ra
     dy[*rank - 1] = cos[*rank - 1] = draw_width(t);
 }
 
-static void make_mul(struct trial *t, int32_t dtype) {
+/* dy and x have one shape, so the two operators differ only in which of them comes first. */
+static void draw_inputs(struct trial *t, int32_t dtype, bool fourth) {
     int64_t dy[ASCGRAD_MAX_RANK], cos[ASCGRAD_MAX_RANK];
     uint32_t rank;
     draw_shapes(t, dy, cos, &rank);
     set_input(t, 0, dtype, rank, dy);
     set_input(t, 1, dtype, rank, cos);
     set_input(t, 2, dtype, rank, cos);
-    set_input(t, 3, dtype, rank, dy);
+    if (fourth) set_input(t, 3, dtype, rank, dy);
+}
+
+static void make_mul(struct trial *t, int32_t dtype) {
+    draw_inputs(t, dtype, true);
     t->node.attr[0].i = chance(t, 75);
 }
 
 static void make_embedding(struct trial *t, int32_t dtype) {
-    int64_t dy[ASCGRAD_MAX_RANK], cos[ASCGRAD_MAX_RANK];
-    uint32_t rank;
-    draw_shapes(t, dy, cos, &rank);
-    set_input(t, 0, dtype, rank, dy);
-    set_input(t, 1, dtype, rank, cos);
-    set_input(t, 2, dtype, rank, cos);
-    if (chance(t, 75)) set_input(t, 3, dtype, rank, dy);
+    draw_inputs(t, dtype, chance(t, 75));
     t->node.attr[0].i = (int64_t)draw(t, 4);
 }
 
