@@ -104,14 +104,20 @@ struct twin_issue twin_issue(enum twin_pipe pipe, const struct twin_site *site) 
     return i;
 }
 
+static struct twin_flag *find_flag(struct twin_core *c, uint8_t event, int32_t id,
+                                   const struct twin_site *site, enum twin_pipe *from,
+                                   enum twin_pipe *to) {
+    if (!twin_event_pipes(event, from, to))
+        twin_violation(site, "a vector core has no event %u", event);
+    if (id < 0 || id >= TWIN_EVENT_IDS) twin_violation(site, "event id %d, ids are 0..7", id);
+    return &c->flag[event][id];
+}
+
 void twin_flag_set(uint8_t event, int32_t id, const struct twin_site *site) {
     struct twin_core *c = twin_core;
     if (!c->checked) return;
     enum twin_pipe from, to;
-    if (!twin_event_pipes(event, &from, &to))
-        twin_violation(site, "a vector core has no event %u", event);
-    if (id < 0 || id >= TWIN_EVENT_IDS) twin_violation(site, "event id %d, ids are 0..7", id);
-    struct twin_flag *f = &c->flag[event][id];
+    struct twin_flag *f = find_flag(c, event, id, site, &from, &to);
     if (f->set)
         twin_violation(site, "flag %s id %d is set twice without a wait", twin_event_name(event),
                        id);
@@ -125,10 +131,7 @@ void twin_flag_wait(uint8_t event, int32_t id, const struct twin_site *site) {
     struct twin_core *c = twin_core;
     if (!c->checked) return;
     enum twin_pipe from, to;
-    if (!twin_event_pipes(event, &from, &to))
-        twin_violation(site, "a vector core has no event %u", event);
-    if (id < 0 || id >= TWIN_EVENT_IDS) twin_violation(site, "event id %d, ids are 0..7", id);
-    struct twin_flag *f = &c->flag[event][id];
+    struct twin_flag *f = find_flag(c, event, id, site, &from, &to);
     if (!f->set)
         twin_violation(site, "waits for flag %s id %d, which nobody has set: the core hangs",
                        twin_event_name(event), id);

@@ -154,6 +154,8 @@ static inline bool twin_lane(const struct twin_plan *p, uint32_t repeat, uint32_
     if (p->counter) return lane < (repeat + 1 == p->repeats ? p->last : p->per_repeat);
     return p->mask[lane >> 6] >> (lane & 63) & 1;
 }
+/* keep: all bits of the elements of `size` bytes whose lanes take part in the repeat. */
+void twin_keep_lanes(const struct twin_plan *p, uint32_t repeat, uint32_t size, uint8_t *keep);
 void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes);
 
 /* Executes without any check. */

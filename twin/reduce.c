@@ -85,12 +85,10 @@ struct part {
 
 static void find_part(const struct twin_plan *p, uint32_t repeat, uint32_t size, uint32_t group,
                       struct part *part) {
+    twin_keep_lanes(p, repeat, size, part->keep);
     part->given = 0;
-    for (uint32_t lane = 0; lane < p->per_repeat; lane++) {
-        bool there = twin_lane(p, repeat, lane);
-        memset(part->keep + lane * size, there ? 0xff : 0, size);
-        part->given |= (uint64_t)there << lane / group;
-    }
+    for (uint32_t lane = 0; lane < p->per_repeat; lane++)
+        part->given |= (uint64_t)twin_lane(p, repeat, lane) << lane / group;
 }
 
 /* A repeat side by side. A lane that takes no part becomes -0, which changes no sum. */

@@ -35,6 +35,11 @@ struct twin_plan twin_make_plan(struct twin_core *core, const struct twin_lanes 
     return p;
 }
 
+void twin_keep_lanes(const struct twin_plan *p, uint32_t repeat, uint32_t size, uint8_t *keep) {
+    for (uint32_t lane = 0; lane < p->per_repeat; lane++)
+        memset(keep + lane * size, twin_lane(p, repeat, lane) ? 0xff : 0, size);
+}
+
 /* A call that sets its own mask leaves it in the register; a count form leaves full lanes and
  * normal mode. */
 void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes) {
@@ -55,18 +60,14 @@ struct layout {
         uint32_t size, per_block, block, repeat; /* strides in bytes */
     } o[3];
     bool dense, joined; /* a repeat is contiguous; repeats follow each other */
-    bool even;          /* every operand has as many elements in a block */
     uint32_t unit;      /* lanes that are contiguous in every operand */
 };
 
 static inline struct layout layout_of(const struct twin_elementwise *v, uint32_t per_repeat) {
     const struct twin_prim_info *info = &twin_prim_info[v->prim];
     const struct twin_operand *operand[3] = {&v->dst, &v->src[0], &v->src[1]};
-    struct layout l = {.operands = 1 + info->sources,
-                       .dense = true,
-                       .joined = true,
-                       .even = info->dst_size == info->src_size,
-                       .unit = per_repeat};
+    struct layout l = {
+        .operands = 1 + info->sources, .dense = true, .joined = true, .unit = per_repeat};
     for (int k = 0; k < l.operands; k++) {
         uint32_t size = k ? info->src_size : info->dst_size, per_block = TWIN_BLOCK_BYTES / size;
         l.o[k].size = size;
@@ -180,8 +181,7 @@ static void run_blocks(const struct layout *l, const struct twin_plan *p, struct
 static void run_masked(const struct layout *l, const struct twin_plan *p, struct execution *e) {
     _Alignas(64) uint8_t side[TWIN_REPEAT_BYTES], keep[TWIN_REPEAT_BYTES];
     uint32_t size = l->o[0].size, bytes = p->per_repeat * size;
-    for (uint32_t lane = 0; lane < p->per_repeat; lane++)
-        memset(keep + lane * size, twin_lane(p, 0, lane) ? 0xff : 0, size);
+    twin_keep_lanes(p, 0, size, keep);
     for (uint32_t r = 0; r < p->repeats; r++) {
         memcpy(side, e->dst, bytes);
         e->prim->flat(side, e->src[0], e->src[1], p->per_repeat, e->scalar);
@@ -212,7 +212,8 @@ static void spread_block(enum twin_prim_id prim, const struct twin_plan *p, stru
 void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_plan *p) {
     struct execution e = {
         &twin_prims[v->prim], v->dst.t.at, {v->src[0].t.at, v->src[1].t.at}, v->scalar};
-    int sources = twin_prim_info[v->prim].sources;
+    const struct twin_prim_info *info = &twin_prim_info[v->prim];
+    int sources = info->sources;
     if (sources == 0) e.src[0] = e.dst;
     if (sources < 2) e.src[1] = e.src[0];
     if (!p->repeats) return;
@@ -227,7 +228,7 @@ void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_pl
         if (whole < p->repeats)
             e.prim->flat(e.dst + (size_t)whole * rows.dst, e.src[0] + (size_t)whole * rows.a,
                          e.src[1] + (size_t)whole * rows.b, p->last, e.scalar);
-    } else if (p->prefix && l.even) {
+    } else if (p->prefix && info->dst_size == info->src_size) { /* blocks of as many elements */
         run_blocks(&l, p, &e);
     } else if (sources == 0 && !p->counter) { /* every repeat the same, in any order */
         struct fill f = {&e, {p->repeats, l.o[0].repeat, 0, 0}};
