@@ -139,7 +139,7 @@ def goal_rows(model, cpu, growth, host):
     mean = geometric_mean([theirs / ours for _, _, ours, _, theirs in cpu if theirs])
     yield "4 times PyTorch eager, geometric mean", f"{mean:.1f}", mean >= 4
     for title, dtype, ours, copy, _ in cpu:
-        if dtype == "fp32" and title.startswith("ro"):
+        if dtype == "fp32" and title.startswith(("rotary", "rope")):
             yield f"half of plain copy bandwidth, fp32 {title}", f"{copy / ours:.0%}", copy >= ours / 2
     for dtype in ("fp32", "bf16"):
         times = [ns for kind, _, ns in growth if kind == dtype]

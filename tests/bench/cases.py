@@ -81,7 +81,7 @@ MODEL = [
     ("[4,32,16,16,16]", "fp32", exp_segsum(4, 32, 16, 16, 16), 8.0, 28.0),
 ]
 
-# title, call; each is measured in three dtypes. RopeGrad has fewer heads in k, to fit 16 GB with PyTorch's intermediates.
+# title, call; each is measured in three dtypes. RopeGrad has fewer heads in k, as in grouped attention.
 CPU = [
     ("rotary half [2,4096,32,128]", rotary(BIG, ROW)),
     ("rotary interleave [2,4096,32,128]", rotary(BIG, ROW, 1)),
