@@ -69,6 +69,12 @@ static void draw_lanes(Program &p, int form, int dst_size, int src_size, int sou
         p.dst_blk = p.src0_blk = p.src1_blk = 1;
         p.dst_rep = dst_span;
         p.src0_rep = p.src1_rep = src_span;
+        if (form == REGISTER && rng.below(2)) { /* with gaps, or a source again and again */
+            p.count = rng.below(20 * lanes);
+            p.dst_rep += rng.below(9);
+            p.src0_rep = rng.below(20);
+            p.src1_rep = rng.below(20);
+        }
         return;
     }
     p.repeat = rng.below(5) ? rng.below(20) : rng.below(256);
