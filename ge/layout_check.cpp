@@ -41,7 +41,7 @@
 #undef protected
 
 #include "layout.h"
-#include "node.h"
+#include "../core/node.h"
 
 #define MOVED "this CANN toolkit differs from ge/layout.h: "
 #define SAME_SIZE(theirs, ours)                                                                    \

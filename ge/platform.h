@@ -5,7 +5,7 @@
 #ifndef ASCGRAD_GE_PLATFORM_H
 #define ASCGRAD_GE_PLATFORM_H
 
-#include "node.h"
+#include "../core/node.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
  *
  * ExpSegsumGrad: grad_output, grad_self [..., T, T] -> grad_input [..., T], same dtype.
  */
-#include "../ge/node.h"
+#include "../core/node.h"
 
 enum { GRAD_OUTPUT, GRAD_SELF, INPUTS };
 

@@ -5,7 +5,7 @@
  * our own graph/operator.h, as it replaces GE and runs on the build machine.
  *
  *     irdump --json        the IR, for packaging and for the recorded-IR test
- *     irdump --c-table     a C file with ascgrad_ir_table (ge/ir.h)
+ *     irdump --c-table     a C file with ascgrad_ir_table (core/ir.h)
  *     irdump --op-list     ASCGRAD_OP(ExpSegsumGrad, exp_segsum_grad), one line per operator
  *     irdump --dtypes OP   the DTYPE_<NAME> macros the kernel compiler defines, for the twin
  */
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "../ge/node.h"
+#include "../core/node.h"
 #include "graph/operator_reg.h"
 
 namespace {
@@ -227,7 +227,7 @@ void c_table() {
     for (const Op &op : ops()) {
         if (op.in.size() > ASCGRAD_MAX_INPUTS || op.out.size() > ASCGRAD_MAX_OUTPUTS ||
             op.attr.size() > ASCGRAD_MAX_ATTRS) {
-            fail(op.type + ": more inputs, outputs or attributes than ge/node.h has room for");
+            fail(op.type + ": more inputs, outputs or attributes than core/node.h has room for");
         }
         std::printf("    {\n        .type = \"%s\",\n        .kernel = \"%s\",\n", op.type.c_str(),
                     snake(op.type).c_str());

@@ -5,7 +5,7 @@
  * their norm type is 2. What does not apply is [0]. Unknown dimensions and ranks pass through;
  * dimensions that are known must agree.
  */
-#include "../ge/node.h"
+#include "../core/node.h"
 
 ascgrad_infer_fn ascgrad_infer_norm_rope_concat_grad;
 ascgrad_infer_dtype_fn ascgrad_infer_dtype_norm_rope_concat_grad;

@@ -3,7 +3,7 @@
  * RopeGrad: q_grad [tokens, heads * D] is like q, k_grad [tokens, kv heads * D] is like k.
  * The attribute is compared with the shapes by tiling: tokens may be unknown here.
  */
-#include "../ge/node.h"
+#include "../core/node.h"
 
 ascgrad_infer_fn ascgrad_infer_rope_grad;
 ascgrad_infer_dtype_fn ascgrad_infer_dtype_rope_grad;

@@ -5,7 +5,7 @@
  * like cos and sin. Unknown dimensions and unknown rank pass through; whether the shapes agree is
  * for tiling to say, which sees them all.
  */
-#include "../ge/node.h"
+#include "../core/node.h"
 
 ascgrad_infer_fn ascgrad_infer_rotary_mul_grad;
 ascgrad_infer_fn ascgrad_infer_rotary_position_embedding_grad;

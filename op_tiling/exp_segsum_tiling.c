@@ -4,7 +4,7 @@
  * T alone chooses the algorithm, so a matrix gives the same bits in any batch, on any chip, on any
  * number of cores.
  */
-#include "../ge/node.h"
+#include "../core/node.h"
 #include "../op_kernel/exp_segsum_grad_tiling_data.h"
 
 enum { GRAD_OUTPUT, GRAD_SELF, INPUTS };

@@ -5,7 +5,7 @@
 #ifndef ASCGRAD_NORM_ROPE_CONCAT_H
 #define ASCGRAD_NORM_ROPE_CONCAT_H
 
-#include "../ge/node.h"
+#include "../core/node.h"
 #include "../op_kernel/norm_rope_concat_grad_tiling_data.h"
 
 struct nrc_shapes {

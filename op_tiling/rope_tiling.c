@@ -7,7 +7,7 @@
  */
 #include <inttypes.h>
 
-#include "../ge/node.h"
+#include "../core/node.h"
 #include "../op_kernel/rope_grad_tiling_data.h"
 
 enum { Q, K, COS, SIN, INPUTS };

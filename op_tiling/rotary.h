@@ -6,7 +6,7 @@
 #ifndef ASCGRAD_OP_TILING_ROTARY_H
 #define ASCGRAD_OP_TILING_ROTARY_H
 
-#include "../ge/node.h"
+#include "../core/node.h"
 #include "../op_kernel/rotary_grad_tiling_data.h"
 
 enum { ROTARY_UB = 196352 }; /* what a kernel may use on A2, the smallest of the supported chips */

@@ -5,7 +5,7 @@
 #ifndef ASCGRAD_TESTS_FUNCTIONS_H
 #define ASCGRAD_TESTS_FUNCTIONS_H
 
-#include "../ge/node.h"
+#include "../core/node.h"
 
 #define ASCGRAD_OP(type, op)                                                                       \
     ascgrad_infer_fn ascgrad_infer_##op;                                                           \

@@ -14,11 +14,11 @@ allowed() {
     case "$1:$2" in
     op_kernel:op_kernel/*.h | op_kernel:kernel_operator.h | op_kernel:'<stdint.h>') ;;
     op_kernel:*) return 1 ;;
-    op_tiling:ge/node.h | op_tiling:op_kernel/*_tiling_data.h | op_tiling:op_tiling/*.h) ;;
-    op_proto:ge/node.h | op_proto:op_proto/*.h | op_proto:ge/include/graph/*.h) ;;
+    op_tiling:core/node.h | op_tiling:op_kernel/*_tiling_data.h | op_tiling:op_tiling/*.h) ;;
+    op_proto:core/node.h | op_proto:op_proto/*.h | op_proto:ge/include/graph/*.h) ;;
     ge:ge/* | ge:ascgrad_ops.inc | ge:exe_graph/* | ge:register/*) ;; # generated; the toolkit's
     twin:twin/* | twin:op_kernel/* | twin:op_tiling/* | twin:op_proto/*) ;;
-    twin:ge/node.h | twin:ge/ir.h) ;;
+    twin:core/node.h | twin:core/ir.h) ;;
     tools:tools/* | tools:twin/ascgrad.h) ;;
     tools:tests/reference/* | tools:tests/cases/*) ;; # what `ascgrad check` compares with
     framework:framework/* | framework:twin/ascgrad.h | framework:ge/include/graph/*.h) ;;
@@ -83,7 +83,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/op_kernel" "$work/op_tiling" "$work/op_proto" "$work/ge" "$work/twin" "$work/tools"
-touch "$work/ge/node.h" "$work/ge/context.h" "$work/twin/ascgrad.h" "$work/twin/run.h" \
+touch "$work/core/node.h" "$work/ge/context.h" "$work/twin/ascgrad.h" "$work/twin/run.h" \
     "$work/op_kernel/a_tiling_data.h" "$work/op_kernel/a_grad.h"
 plant() { # FILE INCLUDE ok|bad
     echo "#include $2" > "$work/$1"
@@ -97,12 +97,12 @@ plant() { # FILE INCLUDE ok|bad
 plant op_kernel/a.cpp '"a_grad.h"' ok
 plant op_kernel/a.cpp '"kernel_operator.h"' ok
 plant op_kernel/a.cpp '<vector>' bad
-plant op_kernel/a.cpp '"../ge/node.h"' bad
+plant op_kernel/a.cpp '"../core/node.h"' bad
 plant op_tiling/a.c '"../op_kernel/a_tiling_data.h"' ok
 plant op_tiling/a.c '"../op_kernel/a_grad.h"' bad
 plant op_tiling/a.c '"context.h"' bad
 plant op_tiling/a.c '"../twin/run.h"' bad
-plant op_proto/a.c '"../ge/node.h"' ok
+plant op_proto/a.c '"../core/node.h"' ok
 plant op_proto/a.c '"../op_tiling/a.h"' bad
 plant ge/a.c '"../twin/ascgrad.h"' bad
 plant ge/a.c '"../op_kernel/a_tiling_data.h"' bad

@@ -6,7 +6,7 @@
 #ifndef TWIN_ROOFLINE_H
 #define TWIN_ROOFLINE_H
 
-#include "../ge/node.h"
+#include "../core/node.h"
 
 /* The node has passed tiling, so shapes and attributes are sound. */
 uint64_t twin_min_bytes(const struct ascgrad_node *node);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ge/ir.h"
+#include "../core/ir.h"
 #include "fields.h"
 #include "launch.h"
 #include "roofline.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../ge/ir.h"
+#include "../../core/ir.h"
 #include "../functions.h"
 
 /* A typical call: shapes of the inputs by IR index (rank 0: absent), int attributes, and a list for

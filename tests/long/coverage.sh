@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Lines and branches of the host C code (ge, op_proto, op_tiling) that its tests reach, by gcovr.
+# Lines and branches of the host C code (core, ge, op_proto, op_tiling) that its tests reach, by gcovr.
 #     coverage.sh BUILD [WORK]     BUILD: a build tree, for the generated files
 # Fails below 98 % of branches, or if a line is missed that docs/coverage.md does not explain.
 set -eu
@@ -12,7 +12,7 @@ gen=$build/generated
 rm -rf "$work"
 mkdir -p "$work"
 
-cflags="-std=gnu11 -O0 -g --coverage -fprofile-abs-path -fPIC -fvisibility=hidden -D_GNU_SOURCE -ffp-contract=off -I$gen -Ige -Itwin"
+cflags="-std=gnu11 -O0 -g --coverage -fprofile-abs-path -fPIC -fvisibility=hidden -D_GNU_SOURCE -ffp-contract=off -I$gen -Icore -Itwin"
 
 # objects DIR FILES...: compiles each file into DIR (its own counters).
 objects() {
@@ -28,8 +28,8 @@ objects() {
 sources() { (cd "$root" && ls "$@"); }
 
 # shellcheck disable=SC2046
-objects host ge/node.c $(sources op_proto/*_infer.c op_tiling/*_tiling.c)
-gcc -std=gnu11 -c -Ige "$gen/ir_table.c" -o "$work/ir_table.o"
+objects host core/node.c $(sources op_proto/*_infer.c op_tiling/*_tiling.c)
+gcc -std=gnu11 -c -Icore "$gen/ir_table.c" -o "$work/ir_table.o"
 pure="$work/host/*.o $work/ir_table.o"
 # shellcheck disable=SC2086
 gcc -std=gnu11 -O1 -D_GNU_SOURCE -I"$gen" -o "$work/test_rows" tests/op_tiling/test_rows.c tests/op_tiling/rows.c $pure --coverage
@@ -40,21 +40,21 @@ tail -n 1 "$work/rows.log"
 "$work/tiling_property" --count "${COVERAGE_CALLS:-100000}" --seed 1 | tail -n 5
 
 # The bridge, with fake GE.
-objects bridge ge/node.c ge/context.c ge/infer.c ge/tiling.c ge/chip.c ge/log.c
+objects bridge core/node.c ge/context.c ge/infer.c ge/tiling.c ge/chip.c ge/log.c
 bridge="$work/bridge/*.o $work/ir_table.o"
 # shellcheck disable=SC2086
-gcc -std=gnu11 -O1 -D_GNU_SOURCE -Ige -I"$gen" -o "$work/test_node" tests/ge/test_node.c "$work/bridge/node.o" -lcmocka --coverage
+gcc -std=gnu11 -O1 -D_GNU_SOURCE -Icore -I"$gen" -o "$work/test_node" tests/core/test_node.c "$work/bridge/node.o" -lcmocka --coverage
 "$work/test_node" 2>&1 | tail -n 1
 for test in context spoilt chip corners; do
   # shellcheck disable=SC2086
-  gcc -std=gnu11 -O1 -D_GNU_SOURCE -Ige -I"$gen" -o "$work/test_$test" "tests/ge/test_$test.c" tests/ge/probes.c tests/ge/fake_ge.c \
+  gcc -std=gnu11 -O1 -D_GNU_SOURCE -Icore -I"$gen" -o "$work/test_$test" "tests/ge/test_$test.c" tests/ge/probes.c tests/ge/fake_ge.c \
     $bridge -lcmocka --coverage
   "$work/test_$test" 2>&1 | tail -n 1
 done
 
 # shellcheck disable=SC2086
 for report in _ZN2ge23ReportUserDefinedErrMsgEPKcS1_z _ZN13error_message23ReportUserDefinedErrMsgEPKcS1_z; do
-  gcc -std=gnu11 -O1 -D_GNU_SOURCE -DREPORT="\"$report\"" -Ige -I"$gen" -o "$work/test_log" tests/ge/test_log.c "$work/bridge/log.o" --coverage
+  gcc -std=gnu11 -O1 -D_GNU_SOURCE -DREPORT="\"$report\"" -Icore -I"$gen" -o "$work/test_log" tests/ge/test_log.c "$work/bridge/log.o" --coverage
   "$work/test_log" 2>/dev/null
 done
 
@@ -63,27 +63,27 @@ mkdir -p "$work/stubs"
 for stub in register platform; do
   g++ -std=c++17 -O1 -fPIC -shared -fvisibility=hidden -D_GLIBCXX_USE_CXX11_ABI=0 -Ige/include -o "$work/stubs/lib$stub.so" "ge/stubs/$stub.cpp"
 done
-cxx="-std=c++17 -O0 -g --coverage -fprofile-abs-path -fPIC -fvisibility=hidden -D_GLIBCXX_USE_CXX11_ABI=0 -Ige -Ige/include"
+cxx="-std=c++17 -O0 -g --coverage -fprofile-abs-path -fPIC -fvisibility=hidden -D_GLIBCXX_USE_CXX11_ABI=0 -Icore -Ige/include"
 link="-shared --coverage -Wl,--version-script=ge/exports.map -L$work/stubs -Wl,--no-as-needed -lregister -lplatform -Wl,--as-needed"
 extra=-DASCGRAD_LIB_PROTO
 # shellcheck disable=SC2046
-objects proto ge/registry.c ge/node.c ge/context.c ge/infer.c ge/log.c ge/oldlibc.c $(sources op_proto/*_infer.c)
+objects proto ge/registry.c core/node.c ge/context.c ge/infer.c ge/log.c ge/oldlibc.c $(sources op_proto/*_infer.c)
 # shellcheck disable=SC2086
 g++ -std=c++17 -O1 -fPIC -fvisibility=hidden -D_GLIBCXX_USE_CXX11_ABI=0 -Ige/include -c op_proto/register_ir.cpp -o "$work/proto/register_ir.o"
-gcc -std=gnu11 -fPIC -c -Ige "$gen/ir_table.c" -o "$work/proto/ir_table.o"
+gcc -std=gnu11 -fPIC -c -Icore "$gen/ir_table.c" -o "$work/proto/ir_table.o"
 # shellcheck disable=SC2086
 g++ "$work"/proto/*.o $link -Wl,-z,nodelete -o "$work/libcust_opsproto_rt2.0.so"
 extra=-DASCGRAD_LIB_TILING
 # shellcheck disable=SC2046
-objects master ge/registry.c ge/node.c ge/context.c ge/tiling.c ge/chip.c ge/log.c ge/oldlibc.c $(sources op_tiling/*_tiling.c)
+objects master ge/registry.c core/node.c ge/context.c ge/tiling.c ge/chip.c ge/log.c ge/oldlibc.c $(sources op_tiling/*_tiling.c)
 # shellcheck disable=SC2086
 g++ $cxx -c ge/platform.cpp -o "$work/master/platform.o"
-gcc -std=gnu11 -fPIC -c -Ige "$gen/ir_table.c" -o "$work/master/ir_table.o"
+gcc -std=gnu11 -fPIC -c -Icore "$gen/ir_table.c" -o "$work/master/ir_table.o"
 # shellcheck disable=SC2086
 g++ "$work"/master/*.o $link -o "$work/libcust_opmaster_rt2.0.so"
-gcc -std=gnu11 -O1 -Ige -I"$gen" -o "$work/test_load" tests/ge/test_load.c tests/ge/fake_ge.c -ldl -lcmocka
+gcc -std=gnu11 -O1 -Icore -I"$gen" -o "$work/test_load" tests/ge/test_load.c tests/ge/fake_ge.c -ldl -lcmocka
 LD_LIBRARY_PATH=$work/stubs "$work/test_load" "$work/libcust_opsproto_rt2.0.so" "$work/libcust_opmaster_rt2.0.so" 2>&1 | tail -n 1
-gcc -std=gnu11 -O1 -D_GNU_SOURCE -Ige -o "$work/test_offers" tests/ge/test_offers.c -ldl
+gcc -std=gnu11 -O1 -D_GNU_SOURCE -Icore -o "$work/test_offers" tests/ge/test_offers.c -ldl
 for name in opsproto opmaster; do
   LD_LIBRARY_PATH=$work/stubs "$work/test_offers" "$work/libcust_${name}_rt2.0.so"
 done

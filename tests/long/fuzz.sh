@@ -17,7 +17,7 @@ mkdir -p "$work"
 
 doctor=$(ls tools/doctor*.c)
 operators=$(ls op_proto/*_infer.c op_tiling/*_tiling.c)
-bridge="ge/node.c ge/context.c ge/infer.c ge/tiling.c ge/chip.c ge/log.c"
+bridge="core/node.c ge/context.c ge/infer.c ge/tiling.c ge/chip.c ge/log.c"
 failed=0
 for target in $targets; do
   case $target in
@@ -29,7 +29,7 @@ for target in $targets; do
   esac
   # shellcheck disable=SC2086
   clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DASCGRAD_VERSION='"fuzz"' -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-    -Wno-unused-command-line-argument -I"$gen" -Ige -Itwin -o "$work/fuzz_$target" "tests/long/fuzz/fuzz_$target.c" $files -lm
+    -Wno-unused-command-line-argument -I"$gen" -Icore -Itwin -o "$work/fuzz_$target" "tests/long/fuzz/fuzz_$target.c" $files -lm
   mkdir -p "$work/corpus/$target"
   if "$work/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
     -artifact_prefix="$work/crash-$target-" "$work/corpus/$target" "$work/seeds/$target" >"$work/$target.log" 2>&1; then

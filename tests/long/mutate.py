@@ -56,7 +56,7 @@ class Bench:
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
         self.files = sorted(glob.glob(ROOT + "/op_proto/*_infer.c") + glob.glob(ROOT + "/op_tiling/*_tiling.c"))
-        common = [ROOT + "/ge/node.c", self.generated + "/ir_table.c"]
+        common = [ROOT + "/core/node.c", self.generated + "/ir_table.c"]
         self.objects = {f: self.compile(f, os.path.join(work, os.path.basename(f) + ".o")) for f in self.files + common}
         tests = ROOT + "/tests/"
         self.programs = []
@@ -66,7 +66,7 @@ class Bench:
             self.programs.append((name, objects))
 
     def compile(self, file, to, include=()):
-        command = ["gcc", *FLAGS, *include, "-I" + self.generated, "-I" + ROOT + "/ge", "-c", file, "-o", to]
+        command = ["gcc", *FLAGS, *include, "-I" + self.generated, "-I" + ROOT + "/core", "-c", file, "-o", to]
         return to if subprocess.run(command, capture_output=True).returncode == 0 else None
 
     def verdict(self, file, text, where):
@@ -74,7 +74,7 @@ class Bench:
         os.makedirs(where, exist_ok=True)
         folder = os.path.join(where, os.path.basename(os.path.dirname(file)))
         os.makedirs(folder, exist_ok=True)
-        for name in ("ge", "op_kernel"):
+        for name in ("core", "op_kernel"):
             if not os.path.exists(os.path.join(where, name)):
                 os.symlink(os.path.join(ROOT, name), os.path.join(where, name))
         copy = os.path.join(folder, os.path.basename(file))

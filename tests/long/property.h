@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "../../ge/ir.h"
+#include "../../core/ir.h"
 
 enum { LIST_MAX = 2100 };
 

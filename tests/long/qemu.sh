@@ -27,16 +27,16 @@ cmake --build "$cross" -j "$(nproc)" --target ascgrad_command opsproto opmaster 
 work=$build/qemu
 mkdir -p "$work"
 gen=$build/generated
-cc="aarch64-linux-gnu-gcc -std=gnu11 -O1 -D_GNU_SOURCE -I$gen -Ige"
+cc="aarch64-linux-gnu-gcc -std=gnu11 -O1 -D_GNU_SOURCE -I$gen -Icore"
 $cc -U_GNU_SOURCE -o "$work/test_load" tests/ge/test_load.c tests/ge/fake_ge.c -ldl
 arm -E LD_LIBRARY_PATH="$cross/stubs" "$work/test_load" "$cross/package/libcust_opsproto_rt2.0.so" \
   "$cross/package/libcust_opmaster_rt2.0.so" 2>"$work/said" || { cat "$work/said"; exit 1; }
 tail -n 1 "$work/said"
 # shellcheck disable=SC2046
-$cc -o "$work/test_rows" tests/op_tiling/test_rows.c tests/op_tiling/rows.c ge/node.c "$gen/ir_table.c" $(ls op_proto/*_infer.c op_tiling/*_tiling.c)
+$cc -o "$work/test_rows" tests/op_tiling/test_rows.c tests/op_tiling/rows.c core/node.c "$gen/ir_table.c" $(ls op_proto/*_infer.c op_tiling/*_tiling.c)
 arm "$work/test_rows"
 # shellcheck disable=SC2046
-$cc -o "$work/tiling_property" tests/long/tiling_property.c tests/long/property_*.c ge/node.c "$gen/ir_table.c" \
+$cc -o "$work/tiling_property" tests/long/tiling_property.c tests/long/property_*.c core/node.c "$gen/ir_table.c" \
   $(ls op_proto/*_infer.c op_tiling/*_tiling.c)
 arm "$work/tiling_property" --count 20000 --seed 1
 

@@ -3,7 +3,7 @@
  * One call of infer or tiling from a row of text, with no GE and no twin in sight. The words of
  * tests/cases, and more:
  *
- *     q=fp16[2,3]      an input, with any dtype that ge/node.c has a name for
+ *     q=fp16[2,3]      an input, with any dtype that core/node.c has a name for
  *     q=fp16           an input that GE gave no shape for
  *     out.dx=fp16[2]   an output as the graph has it
  *     mode=1           an attribute; a list is 1,2,3
@@ -16,7 +16,7 @@
 #ifndef ASCGRAD_TEST_ROWS_H
 #define ASCGRAD_TEST_ROWS_H
 
-#include "../../ge/ir.h"
+#include "../../core/ir.h"
 
 enum { LIST_MAX = 2200 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../ge/ir.h"
+#include "../../../core/ir.h"
 #include "../../../tools/text.h"
 
 /* twin/run.c has the real one, and all the kernels with it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The helpers every infer and tiling function leans on (ge/node.c).
+ * The helpers every infer and tiling function leans on (core/node.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../ge/node.h"
+#include "../../core/node.h"
 
 #define BIG (1ll << 40)
 
