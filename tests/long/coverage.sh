@@ -88,9 +88,9 @@ for name in opsproto opmaster; do
   LD_LIBRARY_PATH=$work/stubs "$work/test_offers" "$work/libcust_${name}_rt2.0.so"
 done
 
-gcovr -r "$root" "$work" --filter 'ge/[^/]*\.c$' --filter op_proto/ --filter op_tiling/ --exclude 'ge/oldlibc.c' \
+gcovr -r "$root" "$work" --filter 'core/' --filter 'ge/[^/]*\.c$' --filter op_proto/ --filter op_tiling/ --exclude 'ge/oldlibc.c' \
   --exclude-throw-branches --txt "$work/lines.txt" --json-summary "$work/summary.json" >/dev/null
-gcovr -r "$root" "$work" --filter 'ge/[^/]*\.c$' --filter op_proto/ --filter op_tiling/ --exclude 'ge/oldlibc.c' \
+gcovr -r "$root" "$work" --filter 'core/' --filter 'ge/[^/]*\.c$' --filter op_proto/ --filter op_tiling/ --exclude 'ge/oldlibc.c' \
   --exclude-throw-branches --branches --txt "$work/branches.txt" --json "$work/full.json" >/dev/null
 cat "$work/lines.txt" "$work/branches.txt"
 "${PYTHON:-/usr/bin/python3}" - "$work" "$root" <<'PY'
