@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `ascgrad check`: every row of tests/cases on the checked twin against the double-precision
+ * `ascgrad check`: every row of op_reference on the checked twin against the double-precision
  * reference, then again with other core counts, another core order, another chip and the fast twin,
  * which must all give the same bits.
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/reference/reference.h"
+#include "../op_reference/reference.h"
 #include "commands.h"
 #include "text.h"
 #include "values.h"
@@ -22,7 +22,7 @@ struct row {
 static const struct row rows[] = {
 #define CASE(op, text)          {op, text, NULL},
 #define REFUSE(op, text, words) {op, text, words},
-#include "ascgrad_cases.h"
+#include "ascgrad_rows.h"
 };
 
 #define ASCGRAD_OP(type, op) ref_fn ref_##op;

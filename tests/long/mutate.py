@@ -4,7 +4,7 @@ notice? A fault is a comparison or a sign turned around, a constant off by one, 
 
     mutate.py --build BUILD [--count N] [--seed S] [--least PERCENT] [FILE...]
 
-The tests: the rows of tests/cases and tests/op_tiling/refusals.h, and random calls of tiling (tiling_property). Both look at
+The tests: the rows of op_reference and tests/op_tiling/refusals.h, and random calls of tiling (tiling_property). Both look at
 what a plan must be, not at what it is today, so a fault that only makes a plan slower lives on; those are printed.
 A fault that leaves the object file as it was is no fault and is not counted.
 """

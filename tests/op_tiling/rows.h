@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One call of infer or tiling from a row of text, with no GE and no twin in sight. The words of
- * tests/cases, and more:
+ * op_reference, and more:
  *
  *     q=fp16[2,3]      an input, with any dtype that core/node.c has a name for
  *     q=fp16           an input that GE gave no shape for

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rows of tests/cases through infer and tiling alone, in milliseconds: a CASE is accepted on
+ * The rows of op_reference through infer and tiling alone, in milliseconds: a CASE is accepted on
  * every chip, also with the output shapes that infer gave; a REFUSE is refused with its words. Then
- * the tables of this folder: what infer answers, and refusals that a row of tests/cases cannot
+ * the tables of this folder: what infer answers, and refusals that a row of op_reference cannot
  * reach because infer refuses first.
  */
 #include <stdio.h>
@@ -21,11 +21,7 @@ static const struct row {
 #define TILE_ACCEPT(op, text)         {TILES, op, text, NULL},
 #define INFER_REFUSE(op, text, words) {INFER_ONLY, op, text, words},
 #define INFER(op, text, outputs)      {OUTPUTS, op, text, outputs},
-#include "../cases/exp_segsum_grad.h"
-#include "../cases/norm_rope_concat_grad.h"
-#include "../cases/rope_grad.h"
-#include "../cases/rotary_mul_grad.h"
-#include "../cases/rotary_position_embedding_grad.h"
+#include "ascgrad_rows.h"
 #include "refusals.h"
 };
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "../../core/node.h"
+#include "../core/node.h"
 
 struct ref_tensor {
     bool present;
