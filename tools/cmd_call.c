@@ -8,7 +8,7 @@
 
 #include "commands.h"
 #include "npy.h"
-#include "text.h"
+#include "request.h"
 
 enum { FOR_INFER = 1, FOR_TILE = 2, FOR_RUN = 4, FOR_PERF = 8 };
 

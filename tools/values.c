@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "text.h"
+#include "request.h"
 
 /* bits of precision (with the hidden one), smallest exponent of a subnormal's last bit, largest
  * finite value */

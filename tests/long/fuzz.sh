@@ -21,8 +21,8 @@ bridge="core/node.c ge/context.c ge/infer.c ge/tiling.c ge/chip.c ge/log.c"
 failed=0
 for target in $targets; do
   case $target in
-    npy) files="tools/npy.c tools/text.c" ;;
-    words) files="tools/text.c $gen/ir_table.c" ;;
+    npy) files="tools/npy.c tools/request.c" ;;
+    words) files="tools/request.c $gen/ir_table.c" ;;
     json) files=tools/doctor_json.c ;;
     doctor) files="$doctor -ldl" ;;
     context) files="$bridge $operators tests/ge/probes.c tests/ge/fake_ge.c $gen/ir_table.c" ;;

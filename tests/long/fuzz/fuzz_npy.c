@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../../tools/npy.h"
-#include "../../../tools/text.h"
+#include "../../../tools/request.h"
 
 bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
     (void)index, (void)info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any words on the command line (tools/text.c): "fp16[2,3]", "qSeqLen=1,2,3", "mode=1", for each
+ * Any words on the command line (tools/request.c): "fp16[2,3]", "qSeqLen=1,2,3", "mode=1", for each
  * operator.
  */
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "../../../core/ir.h"
-#include "../../../tools/text.h"
+#include "../../../tools/request.h"
 
-/* twin/run.c has the real one, and all the kernels with it. */
+/* twin/ascgrad.c has the real one, and all the kernels with it. */
 bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
     static const char *const kinds[] = {"int", "bool", "listInt"};
     if (index >= ascgrad_ir_count) return false;

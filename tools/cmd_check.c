@@ -12,7 +12,7 @@
 
 #include "../op_reference/reference.h"
 #include "commands.h"
-#include "text.h"
+#include "request.h"
 #include "values.h"
 
 struct row {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text.h"
+#include "request.h"
 
 #include <errno.h>
 #include <stdio.h>

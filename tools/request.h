@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The words of the command line: dtypes, shapes, attribute values. One parser for the command and
- * for the check rows.
+ * A call put together from words: dtypes, shapes, attribute values. One parser for the command and
+ * for the rows of `ascgrad check`.
  */
-#ifndef ASCGRAD_TOOLS_TEXT_H
-#define ASCGRAD_TOOLS_TEXT_H
+#ifndef ASCGRAD_TOOLS_REQUEST_H
+#define ASCGRAD_TOOLS_REQUEST_H
 
 #include "../twin/ascgrad.h"
 
