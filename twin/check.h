@@ -28,8 +28,16 @@ bool twin_ub_defined(struct twin_core *, uint32_t at, uint32_t bytes); /* all by
 void twin_ub_define(struct twin_core *, uint32_t at, uint32_t bytes, bool defined);
 uint32_t twin_ub_at(const struct twin_core *, const struct twin_local *);
 
-/* turns.c */
-void twin_run_cores(struct twin_job *job);
+/* launch.c: a core starts from nothing for every block it runs. */
+bool twin_core_open(struct twin_job *job, struct twin_core *, uint32_t index, bool checked);
+void twin_core_reset(struct twin_core *, uint32_t index);
+void twin_core_close(struct twin_core *);
+
+/* run_fast.c, run_checked.c: all blocks of a launch, and where they meet */
+int twin_run_fast(struct twin_job *job);
+int twin_run_checked(struct twin_job *job);
+void twin_sync_fast(struct twin_job *job);
+void twin_sync_checked(struct twin_core *, const struct twin_site *);
 
 /* gm.c: resolves an invented address, checks bounds and races, returns the real one. */
 uint8_t *twin_gm_access(const struct twin_issue *, const struct twin_dma *v);

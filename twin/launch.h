@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The twin's runtime seen from outside: one kernel, its arguments, a chip, and what came of it.
- * run.c fills struct twin_launch from the operator's tiling and calls twin_run. Thread-safe;
+ * ascgrad.c fills struct twin_launch from the operator's tiling and calls twin_run. Thread-safe;
  * nothing is kept between calls.
  */
 #ifndef TWIN_LAUNCH_H

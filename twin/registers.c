@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Small state a kernel sets or asks for: mask mode, atomics, task type, block index, tiling key and
- * data.
+ * data; and SyncAll.
  */
 #include "check.h"
 
@@ -50,6 +50,13 @@ void twin_copy_tiling(void *to, size_t bytes, const struct twin_site *site) {
         twin_violation(site, "the kernel's tiling struct has %zu bytes, tiling wrote %zu", bytes,
                        l->tiling_bytes);
     memcpy(to, l->tiling, bytes < l->tiling_bytes ? bytes : l->tiling_bytes);
+}
+
+void twin_sync_all(const struct twin_site *site) {
+    if (twin_core->checked)
+        twin_sync_checked(twin_core, site);
+    else
+        twin_sync_fast(twin_core->job);
 }
 
 /* The soft SyncAll works in GM and UB memory of its own; here only its demands and its effect

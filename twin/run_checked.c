@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order in which the cores of a checked run work: one at a time, as numbered or in a
- * permutation drawn from a seed. A kernel with SyncAll gets a thread per core; the turn is handed
- * over at each SyncAll, and a round ends when every core has arrived. SyncAll of the fast build is
- * here too.
+ * A checked run: the cores work one at a time, as numbered or in a permutation drawn from a seed.
+ * A kernel with SyncAll gets a thread per core; the turn is handed over at each SyncAll, and a
+ * round ends when every core has arrived.
  */
 #include "check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static void core_body(struct twin_core *c) {
     struct twin_core *before = twin_core;
@@ -64,7 +64,7 @@ static bool next_round(struct twin_job *job) { /* lock held */
     if (job->stopped && !job->failed) {
         uint32_t waits = 0, left = 0;
         for (uint32_t i = 0; i < n; i++)
-            job->core[i].done ? (left = i) : (waits = i);
+            *(job->core[i].done ? &left : &waits) = i;
         snprintf(job->why, TWIN_WHY,
                  "%s: core %u waits in SyncAll %u but core %u has ended without it: the chip hangs",
                  job->launch->op, waits, job->core[waits].epoch + 1, left);
@@ -76,20 +76,6 @@ static bool next_round(struct twin_job *job) { /* lock held */
         job->running++;
     pthread_cond_signal(&job->core[job->order[job->running]].turn);
     return true;
-}
-
-static void meet(struct twin_job *job) {
-    if (!job->launch->sync_all) return; /* the checked build reports it */
-    pthread_mutex_lock(&job->lock);
-    uint32_t round = job->round;
-    if (++job->waiting == job->launch->block_dim) {
-        job->waiting = 0;
-        job->round++;
-        pthread_cond_broadcast(&job->arrive);
-    }
-    while (job->round == round)
-        pthread_cond_wait(&job->arrive, &job->lock);
-    pthread_mutex_unlock(&job->lock);
 }
 
 static void check_sync(struct twin_core *c, const struct twin_site *site) {
@@ -106,14 +92,8 @@ static void check_sync(struct twin_core *c, const struct twin_site *site) {
                        "SyncAll under a MIX task type needs a workspace of more than 0 bytes");
 }
 
-void twin_sync_all(const struct twin_site *site) {
-    struct twin_core *c = twin_core;
+void twin_sync_checked(struct twin_core *c, const struct twin_site *site) {
     struct twin_job *job = c->job;
-    if (!c->checked) {
-        twin_settle();
-        meet(job);
-        return;
-    }
     check_sync(c, site);
     twin_barrier(TWIN_PIPES, site);
     twin_cost_sync_all(c);
@@ -149,8 +129,8 @@ static void run_threads(struct twin_job *job) {
     if (made) pthread_cond_signal(&job->core[job->order[0]].turn);
     while (made) {
         while (job->running < n) {
-            if (job->core[job->order[job->running]]
-                    .done) { /* skip cores that never started or have ended */
+            /* a core that never started or has ended is skipped */
+            if (job->core[job->order[job->running]].done) {
                 pass_turn(job);
                 continue;
             }
@@ -177,7 +157,7 @@ static void draw_order(struct twin_job *job) {
     }
 }
 
-void twin_run_cores(struct twin_job *job) {
+static void run_cores(struct twin_job *job) {
     draw_order(job);
     if (job->launch->sync_all) {
         run_threads(job);
@@ -185,4 +165,30 @@ void twin_run_cores(struct twin_job *job) {
     }
     for (uint32_t i = 0; i < job->launch->block_dim && !job->failed; i++)
         core_body(&job->core[job->order[i]]);
+}
+
+int twin_run_checked(struct twin_job *job) {
+    const struct twin_launch *l = job->launch;
+    uint32_t n = l->block_dim;
+    const char *wrong = "out of memory";
+    job->core = calloc(n, sizeof *job->core);
+    bool ready = job->core && twin_gm_open(job);
+    for (uint32_t i = 0; ready && i < n; i++) {
+        ready = twin_core_open(job, &job->core[i], i, true);
+        pthread_cond_init(&job->core[i].turn, NULL);
+    }
+    if (ready) {
+        run_cores(job);
+        wrong = NULL;
+    }
+    if (!wrong && !job->failed) {
+        twin_gm_report(job, job->report);
+        wrong = twin_cost_finish(job, job->report);
+    }
+    if (wrong) snprintf(job->why, TWIN_WHY, "%s: %s", l->op, wrong);
+    for (uint32_t i = 0; job->core && i < n; i++)
+        twin_core_close(&job->core[i]);
+    twin_gm_close(job);
+    free(job->core);
+    return wrong ? TWIN_SYSTEM : job->failed ? TWIN_VIOLATION : TWIN_OK;
 }
