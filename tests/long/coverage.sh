@@ -34,7 +34,7 @@ pure="$work/host/*.o $work/ir_table.o"
 # shellcheck disable=SC2086
 gcc -std=gnu11 -O1 -D_GNU_SOURCE -I"$gen" -o "$work/test_rows" tests/op_tiling/test_rows.c tests/op_tiling/rows.c $pure --coverage
 # shellcheck disable=SC2086
-gcc -std=gnu11 -O1 -D_GNU_SOURCE -I"$gen" -o "$work/tiling_property" tests/long/tiling_property.c tests/long/property_*.c $pure --coverage
+gcc -std=gnu11 -O1 -D_GNU_SOURCE -I"$gen" -o "$work/tiling_property" tests/op_tiling/tiling_property.c tests/op_tiling/property_*.c $pure --coverage
 "$work/test_rows" >"$work/rows.log" || { cat "$work/rows.log"; exit 1; }
 tail -n 1 "$work/rows.log"
 "$work/tiling_property" --count "${COVERAGE_CALLS:-100000}" --seed 1 | tail -n 5

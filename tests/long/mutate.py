@@ -61,7 +61,7 @@ class Bench:
         tests = ROOT + "/tests/"
         self.programs = []
         for name, files in (("rows", [tests + "op_tiling/test_rows.c", tests + "op_tiling/rows.c"]),
-                            ("property", [tests + "long/tiling_property.c"] + glob.glob(tests + "long/property_*.c"))):
+                            ("property", [tests + "op_tiling/tiling_property.c"] + glob.glob(tests + "op_tiling/property_*.c"))):
             objects = [self.compile(f, os.path.join(work, os.path.basename(f) + ".o")) for f in files]
             self.programs.append((name, objects))
 

@@ -36,7 +36,7 @@ tail -n 1 "$work/said"
 $cc -o "$work/test_rows" tests/op_tiling/test_rows.c tests/op_tiling/rows.c core/node.c "$gen/ir_table.c" $(ls op_proto/*_infer.c op_tiling/*_tiling.c)
 arm "$work/test_rows"
 # shellcheck disable=SC2046
-$cc -o "$work/tiling_property" tests/long/tiling_property.c tests/long/property_*.c core/node.c "$gen/ir_table.c" \
+$cc -o "$work/tiling_property" tests/op_tiling/tiling_property.c tests/op_tiling/property_*.c core/node.c "$gen/ir_table.c" \
   $(ls op_proto/*_infer.c op_tiling/*_tiling.c)
 arm "$work/tiling_property" --count 20000 --seed 1
 
