@@ -9,24 +9,21 @@
 set -eu
 
 # May FILE (of folder $1) include $2? $2 is a path in the project, or the bare name of what is not
-# found there.
+# found there: the system's, GE's, a framework's, or generated.
 allowed() {
     case "$1:$2" in
-    op_kernel:op_kernel/*.h | op_kernel:kernel_operator.h | op_kernel:'<stdint.h>') ;;
-    op_kernel:*) return 1 ;;
-    op_tiling:core/node.h | op_tiling:op_kernel/*_tiling_data.h | op_tiling:op_tiling/*.h) ;;
-    op_proto:core/node.h | op_proto:op_proto/*.h | op_proto:ge/include/graph/*.h) ;;
-    ge:ge/* | ge:ascgrad_ops.inc | ge:exe_graph/* | ge:register/*) ;; # generated; the toolkit's
-    twin:twin/* | twin:op_kernel/* | twin:op_tiling/* | twin:op_proto/*) ;;
-    twin:core/node.h | twin:core/ir.h) ;;
-    tools:tools/* | tools:twin/ascgrad.h) ;;
-    tools:tests/reference/* | tools:tests/cases/*) ;; # what `ascgrad check` compares with
-    framework:framework/* | framework:twin/ascgrad.h | framework:ge/include/graph/*.h) ;;
-    framework:ge/include/*) ;;                       # stands in for the toolkit's headers
-    *:'<'*) ;;                                       # system headers
-    *:ge/* | *:op_*/* | *:twin/* | *:tools/* | *:framework/* | *:tests/*) return 1 ;;
-    twin:* | tools:* | framework:*) ;;               # generated, or someone else's
-    *) return 1 ;;
+    "$1:$1"/*) ;;
+    op_kernel:kernel_operator.h | op_kernel:'<stdint.h>') ;;
+    op_kernel:*) return 1 ;; # the device has nothing else
+    *:'<'*) ;;
+    op_tiling:core/* | op_tiling:op_kernel/*_tiling_data.h) ;;
+    op_proto:core/* | op_reference:core/* | irdump:core/* | ge:core/* | op_api:core/* | fusion:core/*) ;;
+    twin:core/* | twin:op_proto/* | twin:op_tiling/* | twin:op_kernel/*) ;;
+    tools:twin/ascgrad.h | framework:twin/ascgrad.h | tools:op_reference/*) ;;
+    *:core/* | *:op_*/* | *:irdump/* | *:ge/* | *:fusion/* | *:framework/* | *:packaging/* | *:twin/* | *:tools/* | *:tests/*)
+        return 1
+        ;;
+    core:* | op_tiling:* | op_reference:*) return 1 ;; # pure: the project's own and the system's
     esac
 }
 
@@ -37,9 +34,10 @@ resolve() {
         echo "${path#"$root"/}"
         return
     fi
-    for place in . ge ge/include op_proto op_proto/inc op_tiling op_kernel tests/reference twin; do
+    # twin/kernel_operator.h and ge/include stand in for Ascend C's and GE's own
+    for place in . core op_proto op_proto/inc op_tiling op_kernel op_reference ge twin; do
         if [ -f "$root/$place/$2" ]; then
-            [ "$2" = kernel_operator.h ] && break # on the device it is Ascend C's own
+            [ "$2" = kernel_operator.h ] && break
             path=$place/$2
             echo "${path#./}"
             return
@@ -51,7 +49,7 @@ resolve() {
 # Prints the violations of the tree at $1.
 violations() {
     root=$(cd "$1" && pwd -P)
-    for folder in op_kernel op_tiling op_proto ge twin tools framework; do
+    for folder in core op_proto op_tiling op_kernel op_reference op_api fusion irdump ge framework twin tools; do
         [ -d "$root/$folder" ] || continue
         find "$root/$folder" -type f -name '*.[ch]' -o -name '*.cpp' | LC_ALL=C sort |
             while read -r file; do
@@ -82,9 +80,11 @@ fi
 # The check must see what it is there for.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/op_kernel" "$work/op_tiling" "$work/op_proto" "$work/ge" "$work/twin" "$work/tools"
-touch "$work/core/node.h" "$work/ge/context.h" "$work/twin/ascgrad.h" "$work/twin/run.h" \
-    "$work/op_kernel/a_tiling_data.h" "$work/op_kernel/a_grad.h"
+mkdir -p "$work/core" "$work/op_proto" "$work/op_tiling" "$work/op_kernel" "$work/op_reference" "$work/ge" \
+    "$work/twin" "$work/tools"
+touch "$work/core/node.h" "$work/ge/context.h" "$work/twin/ascgrad.h" "$work/twin/launch.h" \
+    "$work/op_kernel/a_tiling_data.h" "$work/op_kernel/a_grad.h" "$work/op_reference/reference.h" \
+    "$work/op_tiling/a.h"
 plant() { # FILE INCLUDE ok|bad
     echo "#include $2" > "$work/$1"
     if [ -n "$(violations "$work")" ]; then seen=bad; else seen=ok; fi
@@ -94,6 +94,9 @@ plant() { # FILE INCLUDE ok|bad
     fi
     rm "$work/$1"
 }
+plant core/a.c '"node.h"' ok
+plant core/a.c '"../ge/context.h"' bad
+plant core/a.c '"ascgrad_ops.inc"' bad
 plant op_kernel/a.cpp '"a_grad.h"' ok
 plant op_kernel/a.cpp '"kernel_operator.h"' ok
 plant op_kernel/a.cpp '<vector>' bad
@@ -101,14 +104,21 @@ plant op_kernel/a.cpp '"../core/node.h"' bad
 plant op_tiling/a.c '"../op_kernel/a_tiling_data.h"' ok
 plant op_tiling/a.c '"../op_kernel/a_grad.h"' bad
 plant op_tiling/a.c '"context.h"' bad
-plant op_tiling/a.c '"../twin/run.h"' bad
+plant op_tiling/a.c '"../twin/launch.h"' bad
 plant op_proto/a.c '"../core/node.h"' ok
 plant op_proto/a.c '"../op_tiling/a.h"' bad
+plant op_reference/a.c '"node.h"' ok
+plant op_reference/a.c '"../op_kernel/a_tiling_data.h"' bad
+plant ge/a.c '"../core/node.h"' ok
 plant ge/a.c '"../twin/ascgrad.h"' bad
 plant ge/a.c '"../op_kernel/a_tiling_data.h"' bad
 plant tools/a.c '"../twin/ascgrad.h"' ok
-plant tools/a.c '"../twin/run.h"' bad
+plant tools/a.c '"../op_reference/reference.h"' ok
+plant tools/a.c '"../twin/launch.h"' bad
+plant tools/a.c '"../core/node.h"' bad
+plant twin/a.c '"../core/node.h"' ok
 plant twin/a.c '"../ge/context.h"' bad
+plant twin/a.c '"../op_reference/reference.h"' bad
 
 [ "$failed" = 0 ] && echo "everyone includes only what they may"
 exit "$failed"
