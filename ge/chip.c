@@ -97,6 +97,14 @@ ascgrad_result ascgrad_read_chip(void *platform, const struct ascgrad_node *node
     return ASCGRAD_DONE;
 }
 
+/* Not tolower: that follows the locale. */
+void ascgrad_chip_name(void *platform, char *name, size_t size) {
+    ascgrad_platform_value(platform, "version", "Short_SoC_version", name, size);
+    for (char *s = name; *s; s++) {
+        *s = *s >= 'A' && *s <= 'Z' ? (char)(*s - 'A' + 'a') : *s;
+    }
+}
+
 uint64_t ascgrad_system_workspace(uint32_t arch) {
     const uint64_t mib = 1024 * 1024;
     return arch == ARCH_A2_A3 || arch == ARCH_950 ? 16 * mib : 2 * mib;

@@ -103,6 +103,14 @@ static ascgrad_result read_shape(const struct ge_slot *slot, enum ascgrad_shape_
     return ASCGRAD_DONE;
 }
 
+/* An input is there if it has an instance and a tensor behind its slot, and nothing else says so:
+ * aclnn keeps a slot for every IR input, with no instance and a NULL tensor for an absent one, and
+ * does not initialise the description in between. A slot that holds no tensor in spite of its
+ * instance is an absent input as well: the kernel gets a NULL address for it, and what tiling
+ * decides must fit that. An operator that needs the input refuses then by its name; shape inference
+ * the same, as nothing can be inferred from a tensor that is not there. A context without the slot
+ * contradicts itself and is refused here. For dtypes there is no such thing as a NULL tensor: the
+ * dtype lies in the slot, and 0 is fp32. */
 static ascgrad_result read_input(const struct ge_context *context, const struct ascgrad_ir *ir,
                                  uint32_t i, enum ascgrad_shape_of shapes,
                                  struct ascgrad_node *node, struct ascgrad_error *error) {
@@ -122,19 +130,20 @@ static ascgrad_result read_input(const struct ge_context *context, const struct 
     }
     const struct ge_tensor_desc *desc = &descs(info)[instance.start];
     const struct ge_slot *slot = ascgrad_input_slot(context, instance.start);
-    if (desc->flags & 1) {
+    if (!slot) {
+        return ascgrad_refuse(error, node, "GE gave no slot for %s", ir->in[i].name);
+    }
+    if (shapes == ASCGRAD_NO_SHAPES) {
+        arg->present = true;
+        arg->dtype = slot->value.i32;
+        return ASCGRAD_DONE;
+    }
+    if (!slot->value.pointer) {
         return ASCGRAD_DONE;
     }
     arg->present = true;
     arg->dtype = desc->dtype;
-    if (shapes != ASCGRAD_NO_SHAPES) {
-        return read_shape(slot, shapes, ir->in[i].name, arg, node, error);
-    }
-    if (!slot) {
-        return ascgrad_refuse(error, node, "GE gave no dtype for %s", ir->in[i].name);
-    }
-    arg->dtype = slot->value.i32;
-    return ASCGRAD_DONE;
+    return read_shape(slot, shapes, ir->in[i].name, arg, node, error);
 }
 
 /* Instance of an IR output, or -1. Some contexts carry no instance information for outputs; then
@@ -153,7 +162,7 @@ struct ge_slot *ascgrad_ir_output_slot(const struct ge_context *context, uint32_
 }
 
 /* Tiling only. An output shape is a check on the graph, not needed: one that GE does not know is
- * left out. */
+ * left out. An output without a tensor is refused: the kernels write all of theirs. */
 static ascgrad_result read_output(const struct ge_context *context, const struct ascgrad_ir *ir,
                                   uint32_t o, struct ascgrad_node *node,
                                   struct ascgrad_error *error) {
@@ -165,9 +174,6 @@ static ascgrad_result read_output(const struct ge_context *context, const struct
         return ASCGRAD_DONE;
     }
     const struct ge_tensor_desc *desc = &descs(info)[info->inputs + (uint64_t)index];
-    if (desc->flags & 1) {
-        return ASCGRAD_DONE;
-    }
     arg->present = true;
     arg->dtype = desc->dtype;
     const struct ge_slot *slot = ascgrad_input_slot(context, info->inputs + (uint64_t)index);

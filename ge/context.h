@@ -38,11 +38,20 @@ uint32_t ascgrad_ge_infer_shape_range(struct ge_context *context, const struct a
                                       ascgrad_infer_fn *infer);
 uint32_t ascgrad_ge_infer_dtype(struct ge_context *context, const struct ascgrad_ir *ir,
                                 ascgrad_infer_dtype_fn *infer_dtype);
+/* chips: for which chips kernel binaries of the type are installed, comma-separated, as the
+ * installer wrote them into the library's own bytes (registry.c); ASCGRAD_CHIPS of them. */
+enum { ASCGRAD_CHIPS = 64 };
 uint32_t ascgrad_ge_tiling(struct ge_context *context, const struct ascgrad_ir *ir,
-                           ascgrad_tile_fn *tile);
+                           ascgrad_tile_fn *tile, const volatile char *chips);
+
+/* guard.c: the compile info, and whether the kernel that asks for tiling is ours. The guard takes a
+ * context that ascgrad_read_context has accepted, and its platform, not NULL. */
 uint32_t ascgrad_ge_tiling_parse(struct ge_context *context);
-void *ascgrad_ge_compile_info_new(void);
+void *ascgrad_ge_compile_info_new(void); /* NULL: out of memory, which callers take for a failure */
 void ascgrad_ge_compile_info_delete(void *compile_info);
+ascgrad_result ascgrad_guard(const struct ge_context *context, const struct ascgrad_node *node,
+                             void *platform, const volatile char *chips,
+                             struct ascgrad_error *error);
 
 /* Where refusals go: GE's log and error message if there is a GE, else stderr. */
 void ascgrad_log(const char *sentence);

@@ -41,12 +41,13 @@ struct ge_storage_format {
     uint8_t reserved[40];
 };
 
-/* gert::CompileTimeTensorDesc. Bit 0 of flags, since 2026: this tensor does not exist. */
+/* gert::CompileTimeTensorDesc. Since 2026 GE sets bit 0 of the reserved bytes for an output that an
+ * operator declared nullable and nobody reads. Ours declare none, and aclnn leaves the byte as
+ * malloc gave it: not read, for inputs or outputs. */
 struct ge_tensor_desc {
     int32_t dtype;
     struct ge_storage_format format __attribute__((aligned(8)));
-    uint8_t flags;
-    uint8_t reserved[39];
+    uint8_t reserved[40];
 };
 
 /* gert::AnchorInstanceInfo: which tensors of the node belong to one IR input or output */
@@ -110,13 +111,20 @@ struct ge_slot {
     void (*deleter)(void *);
 };
 
+/* gert::KernelExtendInfo up to the reserved bytes, which nnopbase's does not have. name and type
+ * are those of a step of GE's own graph, or of aclnn's kernel (guard.c). */
+struct ge_kernel {
+    const char *name;
+    const char *type;
+};
+
 /* KernelRunContext: the one object behind all of GE's context classes. values holds the inputs,
  * then the outputs. Which slot means what depends on the call (infer.c, tiling.c). */
 struct ge_context {
     uint64_t inputs;
     uint64_t outputs;
     const struct ge_node_info *node;
-    const void *extend;
+    const struct ge_kernel *extend;
     struct ge_slot **output_start;
     struct ge_slot *values[1];
 };
@@ -169,7 +177,7 @@ GE_AT(ge_storage_format, reserved, 56);
 GE_SIZE(ge_tensor_desc, 144);
 GE_AT(ge_tensor_desc, dtype, 0);
 GE_AT(ge_tensor_desc, format, 8);
-GE_AT(ge_tensor_desc, flags, 104);
+GE_AT(ge_tensor_desc, reserved, 104);
 
 GE_SIZE(ge_instance, 48);
 GE_AT(ge_instance, start, 0);
@@ -203,6 +211,10 @@ GE_AT(ge_range, max, 8);
 GE_SIZE(ge_slot, 16);
 GE_AT(ge_slot, value, 0);
 GE_AT(ge_slot, deleter, 8);
+
+GE_SIZE(ge_kernel, 16);
+GE_AT(ge_kernel, name, 0);
+GE_AT(ge_kernel, type, 8);
 
 GE_SIZE(ge_context, 48);
 GE_AT(ge_context, inputs, 0);

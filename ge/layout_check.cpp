@@ -27,6 +27,7 @@
 #define private public
 #define protected public
 #include "exe_graph/runtime/compute_node_info.h"
+#include "exe_graph/runtime/context_extend.h"
 #include "exe_graph/runtime/continuous_vector.h"
 #include "exe_graph/runtime/kernel_run_context.h"
 #include "exe_graph/runtime/range.h"
@@ -104,6 +105,9 @@ SAME_PLACE(Range<Shape>, max_, ge_range, max);
 SAME_SIZE(AsyncAnyValue, ge_slot);
 SAME_PLACE(AsyncAnyValue, data, ge_slot, value);
 SAME_PLACE(AsyncAnyValue, deleter, ge_slot, deleter);
+
+SAME_PLACE(KernelExtendInfo, kernel_name_, ge_kernel, name);
+SAME_PLACE(KernelExtendInfo, kernel_type_, ge_kernel, type);
 
 SAME_SIZE(KernelRunContext, ge_context);
 SAME_PLACE(KernelRunContext, input_size, ge_context, inputs);

@@ -21,6 +21,9 @@ void ascgrad_platform_value(void *platform, const char *label, const char *key, 
 ascgrad_result ascgrad_read_chip(void *platform, const struct ascgrad_node *node,
                                  struct ascgrad_chip *chip, struct ascgrad_error *error);
 
+/* The chip's short name as its folders are called, "ascend910b"; empty if the platform has none. */
+void ascgrad_chip_name(void *platform, char *name, size_t size);
+
 /* The workspace that Ascend C takes for itself, in front of the operator's. */
 uint64_t ascgrad_system_workspace(uint32_t arch);
 

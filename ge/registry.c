@@ -5,11 +5,16 @@
  * both libraries: with ASCGRAD_LIB_PROTO it offers shape and dtype inference, with
  * ASCGRAD_LIB_TILING tiling.
  *
- * GE merges the rows of all libraries field by field, first come first served, custom packages
- * before built-in ones. RotaryMulGrad and RotaryPositionEmbeddingGrad exist in CANN too, so
- * whatever belongs together is set together: a built-in tiling_parse or creator must never meet our
- * tiling. What stays 0 here could be filled by CANN only with functions that serve its own kernel
- * binaries and its aclnn route, which our package does not use.
+ * There is one row per operator type in a process, and both roads to a kernel read it: GE's graphs
+ * and aclnn (nnopbase). The rows of all libraries are merged into it field by field, first come
+ * first served, custom packages before built-in ones. CANN has some of our types itself, more in
+ * each version, so whatever belongs together is set together: a built-in tiling_parse or creator
+ * must never meet our tiling. What stays 0 here may be filled by CANN's row, with functions that
+ * serve its own road to its own binaries.
+ *
+ * The kernel is not in the row. GE compiles ours from the package; aclnn takes the one its index of
+ * binaries has, which is ours only if binaries of ours are installed. Tiling for another package's
+ * kernel is refused: guard.c.
  */
 #include "context.h"
 
@@ -24,6 +29,28 @@ enum {
 #undef ASCGRAD_OP
     COUNT
 };
+
+/* Switches in the library's own bytes, so that they need no file and no environment. The installer
+ * finds the text and overwrites what follows it. Volatile, because the compiler must not believe
+ * what it reads; arrays with an initialiser, so that text and value are one piece of the file.
+ *
+ * offers: --no-override turns the 1 into a 0 for a type that the installed CANN has itself. Such a
+ * type must vanish here too, or our tiling would be merged with CANN's kernel. */
+#define ASCGRAD_OP(Type, op) static const volatile char offer_##op[] = "ascgrad-offers:" #Type "=1";
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+
+/* binaries: the short names of the chips for which complete kernel binaries of the type are
+ * installed, "ascend910b,ascend910_93"; none as long as all bytes behind the text are NUL. The last
+ * one always is. */
+#ifdef ASCGRAD_LIB_TILING
+#define BINARIES(Type) "ascgrad-binaries:" #Type "="
+#define ASCGRAD_OP(Type, op)                                                                       \
+    static const volatile char binaries_##op[sizeof BINARIES(Type) - 1 + ASCGRAD_CHIPS] =          \
+        BINARIES(Type);
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+#endif
 
 #ifdef ASCGRAD_LIB_PROTO
 #define ASCGRAD_OP(Type, op)                                                                       \
@@ -42,17 +69,10 @@ enum {
 #define ASCGRAD_OP(Type, op)                                                                       \
     ascgrad_tile_fn ascgrad_tile_##op;                                                             \
     static uint32_t tiling_##op(struct ge_context *c) {                                            \
-        return ascgrad_ge_tiling(c, &ascgrad_ir_table[INDEX_##op], ascgrad_tile_##op);             \
+        return ascgrad_ge_tiling(c, &ascgrad_ir_table[INDEX_##op], ascgrad_tile_##op,              \
+                                 &binaries_##op[sizeof binaries_##op - ASCGRAD_CHIPS]);            \
     }
 #endif
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
-
-/* One switch per operator, in the library's own bytes, so that it needs no file and no environment:
- * the installer's --no-override turns the last character into 0 for a type that the installed CANN
- * has itself. Such a type must vanish here too, or our tiling would be merged with CANN's kernel.
- * Volatile, because the compiler must not believe what it reads. */
-#define ASCGRAD_OP(Type, op) static const volatile char offer_##op[] = "ascgrad-offers:" #Type "=1";
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
 

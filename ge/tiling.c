@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * GE's tiling calls. Input slots with N inputs and M outputs: N input shapes, M output shapes,
- * compile info, platform, then slots that are GE's own. There is nothing to parse beforehand: the
- * compile info of an Ascend C operator says nothing about the chip, and a node may be tiled under
- * another platform object than it was parsed with (core limits per node), so the platform is asked
- * in the call itself.
+ * compile info, platform, then slots that are GE's own. The compile info says who asks (guard.c)
+ * and nothing about the chip: a node may be tiled under another platform object than it was parsed
+ * with (core limits per node), so the platform is asked in the call itself.
  */
 #include "context.h"
 #include "platform.h"
@@ -92,7 +91,8 @@ static void write_answer(const struct answer_slots *slots, const struct ascgrad_
 }
 
 static ascgrad_result tiling(struct ge_context *context, const struct ascgrad_ir *ir,
-                             ascgrad_tile_fn *tile, struct ascgrad_error *error) {
+                             ascgrad_tile_fn *tile, const volatile char *chips,
+                             struct ascgrad_error *error) {
     struct ascgrad_node node;
     struct ascgrad_chip chip;
     struct answer_slots slots;
@@ -100,10 +100,11 @@ static ascgrad_result tiling(struct ge_context *context, const struct ascgrad_ir
         find_slots(context, &node, &slots, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
-    const struct ge_slot *platform =
+    const struct ge_slot *slot =
         ascgrad_input_slot(context, context->node->inputs + context->node->outputs + 1);
-    if (ascgrad_read_chip(platform ? platform->value.pointer : NULL, &node, &chip, error) !=
-        ASCGRAD_DONE) {
+    void *platform = slot ? slot->value.pointer : NULL;
+    if (ascgrad_read_chip(platform, &node, &chip, error) != ASCGRAD_DONE ||
+        ascgrad_guard(context, &node, platform, chips, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
     struct ascgrad_launch launch = {
@@ -119,21 +120,8 @@ static ascgrad_result tiling(struct ge_context *context, const struct ascgrad_ir
 }
 
 uint32_t ascgrad_ge_tiling(struct ge_context *context, const struct ascgrad_ir *ir,
-                           ascgrad_tile_fn *tile) {
+                           ascgrad_tile_fn *tile, const volatile char *chips) {
     struct ascgrad_error error;
-    return tiling(context, ir, tile, &error) == ASCGRAD_DONE ? GE_SUCCESS : ascgrad_ge_fail(&error);
-}
-
-uint32_t ascgrad_ge_tiling_parse(struct ge_context *context) {
-    return context ? GE_SUCCESS : GE_FAILED;
-}
-
-/* GE takes a NULL compile info for a failure, so it gets an object; nobody reads it. */
-void *ascgrad_ge_compile_info_new(void) {
-    static char nothing;
-    return &nothing;
-}
-
-void ascgrad_ge_compile_info_delete(void *compile_info) {
-    (void)compile_info;
+    return tiling(context, ir, tile, chips, &error) == ASCGRAD_DONE ? GE_SUCCESS
+                                                                    : ascgrad_ge_fail(&error);
 }

@@ -29,11 +29,25 @@ static void put_pointer(void *at, uint64_t offset, const void *p) {
     put64(at, offset, (uint64_t)(uintptr_t)p);
 }
 
-static void *block(struct fake_ge *ge, size_t size, int fill) {
+enum fake_open fake_open = FAKE_ZEROS;
+uint64_t fake_seed;
+
+static uint64_t next_random(void) {
+    uint64_t z = fake_seed += 0x9E3779B97F4A7C15ull; /* splitmix64 */
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+    return z ^ z >> 31;
+}
+
+/* A block of which all bytes are open. */
+static void *block(struct fake_ge *ge, size_t size) {
     assert(ge->blocks < FAKE_BLOCKS);
-    void *p = malloc(size);
+    uint8_t *p = fake_open == FAKE_ZEROS ? calloc(1, size) : malloc(size);
     assert(p);
-    memset(p, fill, size);
+    for (size_t i = 0; fake_open == FAKE_RANDOM && i < size; i += 8) {
+        const uint64_t r = next_random();
+        memcpy(p + i, &r, size - i < 8 ? size - i : 8);
+    }
     ge->block[ge->blocks++] = p;
     return p;
 }
@@ -56,7 +70,7 @@ static void put_shape(uint8_t *at, const int64_t *dim, int64_t rank) {
 /* Tensor: 752 bytes, StorageShape first: origin at 0, storage at 248. Its dtype at 636 is wrong on
  * purpose: in a tiling context nobody may look there. */
 static uint8_t *tensor(struct fake_ge *ge, const int64_t *dim, int64_t rank) {
-    uint8_t *t = block(ge, 752, 0);
+    uint8_t *t = block(ge, 752);
     put_shape(t, dim, rank);
     put_shape(t + 248, dim, rank);
     put32(t, 636, 99);
@@ -88,19 +102,30 @@ static uint64_t put_attrs(uint8_t *at, const struct fake_node *node) {
     return end;
 }
 
+static bool takes_place(const struct fake_node *node, uint64_t input) {
+    return node->aclnn || !node->in[input].absent;
+}
+
+/* CompileTimeTensorDesc: dtype at 0, formats at 8 and 12; 2 is ND. */
+static void put_desc(uint8_t *at, const struct fake_tensor *tensor) {
+    put32(at, 0, (uint32_t)tensor->dtype);
+    put32(at, 8, 2);
+    put32(at, 12, 2);
+}
+
 /* ComputeNodeInfo: 80 bytes, then instances of the IR inputs (48 each), descriptions of the tensors
  * (144 each), attributes, instances of the IR outputs. */
 static void make_info(struct fake_ge *ge, const struct fake_node *node) {
     ge->n_in = ge->n_out = 0;
     for (uint64_t i = 0; i < node->ir_in; i++) {
-        ge->n_in += !node->in[i].absent;
+        ge->n_in += takes_place(node, i);
     }
     for (uint64_t o = 0; o < node->ir_out; o++) {
         ge->n_out += !node->out[o].absent;
     }
     const uint64_t attrs_size = put_attrs(NULL, node);
     ge->attrs_at = 80 + 48 * node->ir_in + 144 * (ge->n_in + ge->n_out);
-    uint8_t *info = block(ge, ge->attrs_at + attrs_size + 48 * node->ir_out, 0);
+    uint8_t *info = block(ge, ge->attrs_at + attrs_size + 48 * node->ir_out);
     ge->info = info;
     put_pointer(info, 0, node->type);
     put_pointer(info, 8, node->name);
@@ -115,9 +140,9 @@ static void make_info(struct fake_ge *ge, const struct fake_node *node) {
         put32(info, 80 + 48 * i, instance);
         put32(info, 80 + 48 * i + 4, !node->in[i].absent);
         if (!node->in[i].absent) {
-            put32(info, 80 + 48 * node->ir_in + 144 * instance, (uint32_t)node->in[i].dtype);
-            instance++;
+            put_desc(info + 80 + 48 * node->ir_in + 144 * instance, &node->in[i]);
         }
+        instance += takes_place(node, i);
     }
     const uint64_t out_desc = 80 + 48 * node->ir_in + 144 * ge->n_in;
     uint8_t *out_instances = info + ge->attrs_at + attrs_size;
@@ -126,16 +151,16 @@ static void make_info(struct fake_ge *ge, const struct fake_node *node) {
         put32(out_instances, 48 * o, instance);
         put32(out_instances, 48 * o + 4, !node->out[o].absent);
         if (!node->out[o].absent) {
-            put32(info, out_desc + 144 * instance, (uint32_t)node->out[o].dtype);
+            put_desc(info + out_desc + 144 * instance, &node->out[o]);
             instance++;
         }
     }
 }
 
-/* KernelRunContext: 40 bytes and a pointer per slot. Slots: 16 bytes each, all with the untouched
- * value. */
+/* KernelRunContext: 40 bytes and a pointer per slot. Slots: 16 bytes each, those of the outputs
+ * with the untouched value. */
 static void make_context(struct fake_ge *ge, uint64_t inputs, uint64_t outputs) {
-    uint8_t *context = block(ge, 40 + 8 * (inputs + outputs), 0);
+    uint8_t *context = block(ge, 40 + 8 * (inputs + outputs));
     ge->context = context;
     ge->inputs = inputs;
     ge->outputs = outputs;
@@ -144,8 +169,10 @@ static void make_context(struct fake_ge *ge, uint64_t inputs, uint64_t outputs) 
     put_pointer(context, 16, ge->info);
     put_pointer(context, 32, context + 40 + 8 * inputs);
     for (uint64_t s = 0; s < inputs + outputs; s++) {
-        ge->slot[s] = block(ge, 16, 0);
-        put64(ge->slot[s], 0, s < inputs ? 0 : FAKE_UNTOUCHED);
+        ge->slot[s] = block(ge, 16);
+        if (s >= inputs && fake_open == FAKE_ZEROS) {
+            put64(ge->slot[s], 0, FAKE_UNTOUCHED);
+        }
         put_pointer(context, 40 + 8 * s, ge->slot[s]);
     }
 }
@@ -161,7 +188,7 @@ void fake_infer_shape(struct fake_ge *ge, const struct fake_node *node) {
         }
     }
     for (uint64_t o = 0; o < ge->n_out; o++) {
-        ge->tensor[o] = block(ge, 752, 0);
+        ge->tensor[o] = block(ge, 752);
         put_pointer(ge->slot[ge->inputs + o], 0, ge->tensor[o]);
     }
 }
@@ -175,16 +202,16 @@ void fake_infer_range(struct fake_ge *ge, const struct fake_node *node) {
     for (uint64_t i = 0; i < node->ir_in; i++) {
         const struct fake_tensor *t = &node->in[i];
         if (!t->absent) {
-            uint8_t *range = block(ge, 56, 0);
+            uint8_t *range = block(ge, 56);
             put_pointer(range, 0, tensor(ge, t->dim, t->rank));
             put_pointer(range, 8, tensor(ge, t->max, t->rank));
             put_pointer(ge->slot[s++], 0, range);
         }
     }
     for (uint64_t o = 0; o < ge->n_out; o++) {
-        uint8_t *range = block(ge, 56, 0);
-        ge->tensor[2 * o] = block(ge, 248, 0);
-        ge->tensor[2 * o + 1] = block(ge, 248, 0);
+        uint8_t *range = block(ge, 56);
+        ge->tensor[2 * o] = block(ge, 248);
+        ge->tensor[2 * o + 1] = block(ge, 248);
         put_pointer(range, 0, ge->tensor[2 * o]);
         put_pointer(range, 8, ge->tensor[2 * o + 1]);
         put_pointer(ge->slot[ge->inputs + o], 0, range);
@@ -203,17 +230,26 @@ void fake_infer_dtype(struct fake_ge *ge, const struct fake_node *node) {
     }
 }
 
-void fake_tiling_parse(struct fake_ge *ge, const struct fake_node *node, const void *platform) {
+void fake_tiling_parse(struct fake_ge *ge, const struct fake_node *node, const void *platform,
+                       const struct fake_kernel *kernel, void *compile_info) {
     memset(ge, 0, sizeof *ge);
     make_info(ge, node);
     make_context(ge, 3, 1);
     put_pointer(ge->slot[0], 0, "{}");
     put_pointer(ge->slot[1], 0, platform);
     put_pointer(ge->slot[2], 0, node->type);
+    put_pointer(ge->slot[3], 0, compile_info);
+    put_pointer(ge->context, 24, NULL);
+    if (kernel) {
+        uint8_t *extend = block(ge, 16);
+        put_pointer(extend, 0, kernel->name);
+        put_pointer(extend, 8, kernel->type);
+        put_pointer(ge->context, 24, extend);
+    }
 }
 
 void fake_tiling(struct fake_ge *ge, const struct fake_node *node, enum fake_era era,
-                 const void *platform, uint64_t tiling_capacity) {
+                 const void *platform, void *compile_info, uint64_t tiling_capacity) {
     memset(ge, 0, sizeof *ge);
     make_info(ge, node);
     /* shapes, compile info, platform, framework, deterministic; 2026 has a level behind that */
@@ -222,11 +258,14 @@ void fake_tiling(struct fake_ge *ge, const struct fake_node *node, enum fake_era
     for (uint64_t i = 0; i < node->ir_in; i++) {
         if (!node->in[i].absent) {
             /* StorageShape only, 536 bytes: there is no Tensor behind it */
-            uint8_t *shape = block(ge, 536, 0);
+            uint8_t *shape = block(ge, 536);
             put_shape(shape, node->in[i].dim, node->in[i].rank);
             put_shape(shape + 248, node->in[i].dim, node->in[i].rank);
             ge->tensor[s] = shape;
-            put_pointer(ge->slot[s++], 0, shape);
+        }
+        if (takes_place(node, i)) {
+            put_pointer(ge->slot[s], 0, ge->tensor[s]);
+            s++;
         }
     }
     for (uint64_t o = 0; o < node->ir_out; o++) {
@@ -236,12 +275,16 @@ void fake_tiling(struct fake_ge *ge, const struct fake_node *node, enum fake_era
             s++;
         }
     }
+    put_pointer(ge->slot[s], 0, compile_info);
     put_pointer(ge->slot[s + 1], 0, platform);
-    ge->tiling_buffer = block(ge, tiling_capacity ? tiling_capacity : 1, 0xEE);
-    ge->tiling_data = block(ge, 64, 0);
+    const size_t room = tiling_capacity ? tiling_capacity : 1;
+    ge->tiling_buffer = block(ge, room);
+    memset(ge->tiling_buffer, 0xEE, room);
+    ge->tiling_data = block(ge, 64);
     put64(ge->tiling_data, 0, tiling_capacity);
+    put64(ge->tiling_data, 8, 0);
     put_pointer(ge->tiling_data, 16, ge->tiling_buffer);
-    ge->workspace = block(ge, 56 + 8 * 8, 0);
+    ge->workspace = block(ge, 56 + 8 * 8);
     put64(ge->workspace, 0, 8);
     put_pointer(ge->slot[ge->inputs + 3], 0, ge->tiling_data);
     put_pointer(ge->slot[ge->inputs + 4], 0, ge->workspace);

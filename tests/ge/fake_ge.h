@@ -2,7 +2,8 @@
  *
  * Plays GE: lays contexts out byte by byte, from the documented offsets and not from ge/layout.h,
  * which is what the tests are to check. Every object is its own allocation of exactly its size, so
- * that a memory checker sees any access beside it.
+ * that a memory checker sees any access beside it. The bytes that the layout leaves open (reserved,
+ * padding, behind the rank, slots nobody may read) are zero unless fake_open says otherwise.
  */
 #ifndef ASCGRAD_FAKE_GE_H
 #define ASCGRAD_FAKE_GE_H
@@ -24,7 +25,7 @@ struct fake_tensor {
 struct fake_attr {
     char kind; /* 'i' int, 'b' bool, 'l' list of int */
     int64_t i;
-    int64_t list[8];
+    int64_t list[16];
     uint64_t count;
 };
 
@@ -34,7 +35,18 @@ struct fake_node {
     uint64_t ir_in, ir_out;
     const struct fake_attr *attr;
     uint64_t attrs;
+    bool aclnn; /* as nnopbase's plain route has it: an absent input keeps its place, with no
+                   instance, a NULL tensor and a description that nobody wrote */
 };
+
+/* KernelExtendInfo: as nnopbase has it, 16 bytes and nothing behind. */
+struct fake_kernel {
+    const char *name, *type;
+};
+
+enum fake_open { FAKE_ZEROS, FAKE_RANDOM, FAKE_AS_MALLOC_GIVES };
+extern enum fake_open fake_open;
+extern uint64_t fake_seed; /* of FAKE_RANDOM; moves on */
 
 /* One call of GE. `context` is what the library gets; the rest is for the test to look at or to
  * spoil. */
@@ -56,9 +68,10 @@ enum fake_era { FAKE_8_1 = 8, FAKE_2026 = 11 }; /* outputs of a tiling context *
 void fake_infer_shape(struct fake_ge *ge, const struct fake_node *node);
 void fake_infer_range(struct fake_ge *ge, const struct fake_node *node);
 void fake_infer_dtype(struct fake_ge *ge, const struct fake_node *node);
-void fake_tiling_parse(struct fake_ge *ge, const struct fake_node *node, const void *platform);
+void fake_tiling_parse(struct fake_ge *ge, const struct fake_node *node, const void *platform,
+                       const struct fake_kernel *kernel, void *compile_info);
 void fake_tiling(struct fake_ge *ge, const struct fake_node *node, enum fake_era era,
-                 const void *platform, uint64_t tiling_capacity);
+                 const void *platform, void *compile_info, uint64_t tiling_capacity);
 void fake_end(struct fake_ge *ge);
 
 void put32(void *at, uint64_t offset, uint32_t v);

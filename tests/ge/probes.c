@@ -64,10 +64,22 @@ static void keep(const struct ascgrad_node *node) {
     }
 }
 
+static ascgrad_result need_two(const struct ascgrad_node *node, struct ascgrad_error *error) {
+    for (int i = 0; i < 2; i++) {
+        if (!node->in[i].present || !node->in[i].shape) {
+            return ascgrad_refuse(error, node, "input %d is required", i);
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
 ascgrad_result probe_infer(const struct ascgrad_node *node, struct ascgrad_shape *const out[],
                            struct ascgrad_error *error) {
     const struct ascgrad_shape *a = node->in[0].shape, *b = node->in[1].shape;
     keep(node);
+    if (need_two(node, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
     if (ascgrad_rank_known(a) && ascgrad_rank_known(b)) {
         const int64_t x = a->dim[a->rank - 1], y = b->dim[b->rank - 1];
         if (x >= 0 && y >= 0 && (x != y || x % 2 != 0)) {
@@ -101,11 +113,24 @@ ascgrad_result probe_tile(const struct ascgrad_node *node, const struct ascgrad_
                           struct ascgrad_launch *launch, struct ascgrad_error *error) {
     keep(node);
     seen_chip = *chip;
+    if (need_two(node, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
     launch->key = next_launch.key;
     launch->block_dim = next_launch.block_dim;
     launch->workspace = next_launch.workspace;
     launch->sync_all = next_launch.sync_all;
     return ascgrad_put(launch, node, payload, sizeof payload, error);
+}
+
+void *ge_compile_info(void) {
+    static void *info;
+    return info ? info : (info = ascgrad_ge_compile_info_new());
+}
+
+uint32_t call_tiling(struct fake_ge *ge, const char *type) {
+    static const volatile char no_chips[ASCGRAD_CHIPS];
+    return ascgrad_ge_tiling(ge->context, ir_of(type), probe_tile, no_chips);
 }
 
 const struct ascgrad_ir *ir_of(const char *type) {

@@ -30,9 +30,16 @@ extern struct ascgrad_chip seen_chip;
  * two inputs differ in. */
 ascgrad_infer_fn probe_infer;
 ascgrad_infer_dtype_fn probe_dtype; /* the dtype of input 0; refuses two dtypes */
-ascgrad_tile_fn probe_tile;         /* decides next_launch, hands over payload */
+ascgrad_tile_fn
+    probe_tile; /* decides next_launch, hands over payload; needs the first two inputs */
 extern struct ascgrad_launch next_launch;
 extern const char payload[24];
+
+/* A compile info as GE passes it: parsed, nothing against it. */
+void *ge_compile_info(void);
+
+/* Tiling of the type by probe_tile, in a library without kernel binaries. */
+uint32_t call_tiling(struct fake_ge *ge, const char *type);
 
 const struct ascgrad_ir *ir_of(const char *type);
 

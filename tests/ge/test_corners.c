@@ -58,24 +58,25 @@ static void test_tiling_outputs(void **state) {
     struct fake_ge ge;
     next_launch =
         (struct ascgrad_launch){.key = 1, .block_dim = 1, .sync_all = true, .workspace = 64};
-    fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, 64);
+    fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, ge_compile_info(), 64);
     put64(ge.slot[2], 0, 0); /* the output's slot has no shape */
-    assert_int_equal(ascgrad_ge_tiling(ge.context, ir_of("ExpSegsumGrad"), probe_tile), GE_FAILED);
+    assert_int_equal(call_tiling(&ge, "ExpSegsumGrad"), GE_FAILED);
     assert_non_null(strstr(logged, "no shape for grad_input"));
     fake_end(&ge);
 
-    fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1,
+    fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, ge_compile_info(),
                 64); /* a GE that has no place for the schedule mode */
     put64(ge.context, 40 + 8 * (ge.inputs + 6), 0);
     uint64_t outputs = get64(ge.context, 8);
     for (uint64_t i = 5; i < outputs; i++)
         put64(ge.context, 40 + 8 * (ge.inputs + i), 0);
-    assert_int_equal(ascgrad_ge_tiling(ge.context, ir_of("ExpSegsumGrad"), probe_tile), GE_SUCCESS);
+    assert_int_equal(call_tiling(&ge, "ExpSegsumGrad"), GE_SUCCESS);
     fake_end(&ge);
 
-    fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, 64); /* key, but no block dim */
+    fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, ge_compile_info(),
+                64); /* key, but no block dim */
     put64(ge.context, 40 + 8 * (ge.inputs + 1), 0);
-    assert_int_equal(ascgrad_ge_tiling(ge.context, ir_of("ExpSegsumGrad"), probe_tile), GE_FAILED);
+    assert_int_equal(call_tiling(&ge, "ExpSegsumGrad"), GE_FAILED);
     fake_end(&ge);
 }
 

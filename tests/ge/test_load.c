@@ -148,10 +148,10 @@ static void check_tiling(const struct ge_op_functions *row) {
     struct fake_ge ge;
     void *compile_info = row->compile_info_creator();
     CHECK(compile_info != NULL);
-    fake_tiling_parse(&ge, &exp_node, ascend910b1);
+    fake_tiling_parse(&ge, &exp_node, ascend910b1, NULL, compile_info);
     CHECK(row->tiling_parse(ge.context) == GE_SUCCESS);
     fake_end(&ge);
-    fake_tiling(&ge, &exp_node, FAKE_2026, ascend910b1, 16384);
+    fake_tiling(&ge, &exp_node, FAKE_2026, ascend910b1, compile_info, 16384);
     CHECK(row->tiling(ge.context) == GE_SUCCESS);
     const uint32_t blocks = get32(ge.slot[ge.inputs + 1], 0);
     CHECK(blocks >= 1 && blocks <= 48);

@@ -190,9 +190,9 @@ static void test_spoilt_contexts(void **state) {
                 spoilt[r].spoil(&ge);
                 status = ascgrad_ge_infer_shape_range(ge.context, ir, probe_infer);
             } else {
-                fake_tiling(&ge, spoilt[r].node, FAKE_8_1, chip_8_1, 64);
+                fake_tiling(&ge, spoilt[r].node, FAKE_8_1, chip_8_1, ge_compile_info(), 64);
                 spoilt[r].spoil(&ge);
-                status = ascgrad_ge_tiling(ge.context, ir, probe_tile);
+                status = call_tiling(&ge, spoilt[r].node->type);
                 assert_true(get64(ge.slot[ge.inputs], 0) == FAKE_UNTOUCHED);
             }
             if (status != GE_FAILED || logged[0] == '\0') {
@@ -206,7 +206,7 @@ static void test_spoilt_contexts(void **state) {
     assert_int_equal(ascgrad_ge_infer_shape(NULL, ir, probe_infer), GE_FAILED);
     assert_int_equal(ascgrad_ge_infer_dtype(NULL, ir, probe_dtype), GE_FAILED);
     assert_int_equal(ascgrad_ge_infer_shape_range(NULL, ir, probe_infer), GE_FAILED);
-    assert_int_equal(ascgrad_ge_tiling(NULL, ir, probe_tile), GE_FAILED);
+    assert_int_equal(ascgrad_ge_tiling(NULL, ir, probe_tile, ""), GE_FAILED);
 }
 
 /* A tiling that breaks its own contract must not reach the chip. */
@@ -217,9 +217,8 @@ static void test_bad_launch(void **state) {
     for (size_t r = 0; r < sizeof bad / sizeof bad[0]; r++) {
         struct fake_ge ge;
         next_launch = bad[r];
-        fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, 64);
-        assert_int_equal(ascgrad_ge_tiling(ge.context, ir_of("ExpSegsumGrad"), probe_tile),
-                         GE_FAILED);
+        fake_tiling(&ge, &exp_node, FAKE_2026, chip_8_1, ge_compile_info(), 64);
+        assert_int_equal(call_tiling(&ge, "ExpSegsumGrad"), GE_FAILED);
         assert_true(get64(ge.slot[ge.inputs], 0) == FAKE_UNTOUCHED);
         assert_int_equal(get64(ge.tiling_data, 8), 0);
         fake_end(&ge);
@@ -239,13 +238,13 @@ static void test_random_node_info(void **state) {
     for (int round = 0; round < 2000; round++) {
         const struct fake_node *node = nodes[round % 5];
         struct fake_ge ge;
-        fake_tiling(&ge, node, FAKE_2026, chip_8_1, 64);
+        fake_tiling(&ge, node, FAKE_2026, chip_8_1, ge_compile_info(), 64);
         const uint64_t end = ge.attrs_at + get64(ge.info, 48) + 48 * node->ir_out;
         for (int n = rand() % 8; n >= 0; n--) {
             const uint64_t at = 80 + (uint64_t)rand() % (end - 80);
             ge.info[at] = (uint8_t)(rand() % 3 ? rand() % 4 : rand());
         }
-        ascgrad_ge_tiling(ge.context, ir_of(node->type), probe_tile);
+        call_tiling(&ge, node->type);
         fake_end(&ge);
     }
 }

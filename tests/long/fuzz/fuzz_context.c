@@ -18,6 +18,7 @@ enum {
 }; /* bytes behind the node information, so that a smaller or larger attribute block stays inside */
 
 static uint8_t *info_copy;
+static const volatile char no_chips[ASCGRAD_CHIPS];
 
 /* ComputeNodeInfo with room behind it. */
 static void widen_info(struct fake_ge *ge, const struct fake_node *node) {
@@ -79,7 +80,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (call == 0) fake_infer_shape(&ge, node);
     if (call == 1) fake_infer_dtype(&ge, node);
     if (call == 2) fake_infer_range(&ge, node);
-    if (call == 3) fake_tiling(&ge, node, data[1] & 4 ? FAKE_8_1 : FAKE_2026, chip_8_1, 16384);
+    if (call == 3)
+        fake_tiling(&ge, node, data[1] & 4 ? FAKE_8_1 : FAKE_2026, chip_8_1, ge_compile_info(),
+                    16384);
     widen_info(&ge, node);
     for (size_t i = 2; i + 4 <= size && i < 130; i += 4)
         if (call != 1 || data[i] % 4 != 2) change(&ge, node, call, data + i);
@@ -88,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (call == 0) status = ascgrad_ge_infer_shape(ge.context, ir, functions[op].infer);
     if (call == 1) status = ascgrad_ge_infer_dtype(ge.context, ir, functions[op].infer_dtype);
     if (call == 2) status = ascgrad_ge_infer_shape_range(ge.context, ir, functions[op].infer);
-    if (call == 3) status = ascgrad_ge_tiling(ge.context, ir, functions[op].tile);
+    if (call == 3) status = ascgrad_ge_tiling(ge.context, ir, functions[op].tile, no_chips);
     if (status == GE_FAILED ? !logged[0] : logged[0] != 0)
         abort(); /* a refusal is told, an answer is silent */
     fake_end(&ge);
