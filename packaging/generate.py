@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes from the IR dump everything in the package that repeats the IR.
 
-    generate.py --ir ir.json --socs socs.txt --vendor DIR --msopgen DIR
+    generate.py --ir ir.json --socs socs.txt --kernels op_kernel --vendor DIR --msopgen DIR
 
 Into the vendor directory: ops-info for every chip, one launcher per operator, and
-npu_supported_ops.json. Into the msopgen directory: one prototype file per operator, for users who
+npu_supported_ops.json; those that list operators by type also below scripts/whole, from where the
+installer takes them when it leaves types out. Into the msopgen directory: one prototype file per operator, for users who
 start a variant of their own with msopgen.
 """
 import argparse
+import hashlib
 import json
 import keyword
 import os
@@ -19,6 +21,9 @@ GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
 # attribute type in the IR dump -> in ops-info, in a launcher, in msopgen
 ATTR_TYPE = {"int": ("int", "int", "int"), "bool": ("bool", "bool", "bool"),
              "float": ("float", "float", "float"), "listInt": ("listInt", "list_int", "list_int")}
+# As CANN's own generator writes them. Never aclnnSupport or fallback: GE would then leave our kernel
+# for CANN's aclnn function.
+VALUES = {"prebuildPattern": "Opaque", "coreType": "AiCore"}
 FLAGS = {"dynamicCompileStatic": "true", "dynamicFormat": "false", "dynamicRankSupport": "true",
          "dynamicShapeSupport": "true", "needCheckSupport": "false", "precision_reduce": "true"}
 # Names that CANN's own tools refuse for an attribute, plus the launcher's locals.
@@ -61,6 +66,31 @@ def text(value):
     return json.dumps(value, separators=(",", ":"))
 
 
+def sources(folder, name):
+    """The kernel file and every header of ours that it includes, directly or not."""
+    found, todo = {}, [name]
+    while todo:
+        file = todo.pop()
+        path = os.path.join(folder, file)
+        if file in found or not os.path.isfile(path):
+            continue
+        with open(path, "rb") as f:
+            found[file] = f.read()
+        includes = re.findall(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]*)"', found[file], re.M)
+        todo += [include.decode("ascii") for include in includes]
+    return found
+
+
+def interface(op, folder, launcher_text):
+    """The name of the launcher's function. GE keeps compiled kernels in a cache of its own and looks
+    them up by shapes, dtypes and this name, not by source or version: so it changes with them."""
+    digest = hashlib.sha256(launcher_text.encode("ascii"))
+    for name, content in sorted(sources(folder, op["kernel"] + ".cpp").items()):
+        digest.update(b"%s %d\n" % (name.encode("ascii"), len(content)))
+        digest.update(content)
+    return "%s_%s" % (op["kernel"], digest.hexdigest()[:8])
+
+
 def ops_info_record(op):
     record = {}
     for side in ("input", "output"):
@@ -79,7 +109,9 @@ def ops_info_record(op):
             entry["defaultValue"] = text(a["default"])
         record["attr_" + a["name"]] = entry
     record["opFile"] = {"value": op["kernel"]}
-    record["opInterface"] = {"value": op["kernel"]}
+    record["opInterface"] = {"value": op["interface"]}
+    for name, value in VALUES.items():
+        record[name] = {"value": value}
     for flag, value in FLAGS.items():
         record[flag] = {"flag": value}
     return record
@@ -116,7 +148,7 @@ def launcher(op, template):
     def names(items):
         return wrapped(['"%s"' % item for item in items], 4)
 
-    values = {"TYPE": op["type"], "KERNEL": op["kernel"],
+    values = {"TYPE": op["type"], "KERNEL": op["kernel"], "INTERFACE": op.get("interface", ""),
               "CHECKS": lines(checks), "PARAMETERS": lines(parameters),
               "INPUTS": names(t["name"] for t in op["inputs"]),
               "OUTPUTS": names(t["name"] for t in op["outputs"]),
@@ -154,7 +186,7 @@ def write_json(path, value):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("ir", "socs", "vendor", "msopgen"):
+    for name in ("ir", "socs", "kernels", "vendor", "msopgen"):
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
     with open(args.ir, encoding="ascii") as f:
@@ -166,17 +198,21 @@ def main():
     with open(os.path.join(here, "launcher.py.in"), encoding="ascii") as f:
         template = f.read()
 
-    tbe = os.path.join(args.vendor, "op_impl", "ai_core", "tbe")
-    for soc in socs:
-        write_json(os.path.join(tbe, "config", soc, "aic-%s-ops-info.json" % soc),
-                   {op["type"]: ops_info_record(op) for op in ops})
+    tbe = os.path.join("op_impl", "ai_core", "tbe")
+    for op in ops:
+        op["interface"] = interface(op, args.kernels, launcher(op, template))
+    by_type = {os.path.join(tbe, "config", soc, "aic-%s-ops-info.json" % soc):
+               {op["type"]: ops_info_record(op) for op in ops} for soc in socs}
+    by_type[os.path.join("framework", "tensorflow", "npu_supported_ops.json")] = {
+        op["type"]: {"isGray": False, "isHeavy": False} for op in ops}
+    for path, content in by_type.items():
+        write_json(os.path.join(args.vendor, path), content)
+        write_json(os.path.join(args.vendor, "scripts", "whole", path), content)
     vendor = os.path.basename(os.path.normpath(args.vendor))
     for op in ops:
-        write(os.path.join(tbe, vendor + "_impl", "dynamic", op["kernel"] + ".py"),
+        write(os.path.join(args.vendor, tbe, vendor + "_impl", "dynamic", op["kernel"] + ".py"),
               launcher(op, template))
         write_json(os.path.join(args.msopgen, op["kernel"] + ".json"), msopgen_record(op))
-    write_json(os.path.join(args.vendor, "framework", "tensorflow", "npu_supported_ops.json"),
-               {op["type"]: {"isGray": False, "isHeavy": False} for op in ops})
 
 
 if __name__ == "__main__":

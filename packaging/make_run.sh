@@ -3,14 +3,14 @@
 # Makes the .run file: puts the package tree together and hands it to makeself.
 #
 #   make_run.sh --ir ir.json --version V --out FILE.run
-#       --lib-dir-x86_64 DIR   holds libcust_opsproto_rt2.0.so, libcust_opmaster_rt2.0.so and, if
-#                              they exist, ascgrad (the command), exchange (from exchange.c),
+#       --lib-dir-x86_64 DIR   holds libcust_opsproto_rt2.0.so, libcust_opmaster_rt2.0.so, setup and,
+#                              if they exist, ascgrad (the command), probe (its helper),
 #                              libcust_tf_parsers.so, libcust_onnx_parsers.so
 #       --lib-dir-aarch64 DIR  the same for aarch64; one of the two may be left out
 #       --bin-x86_64 FILE      the ascgrad command, if it is not in the library directory
 #       --bin-aarch64 FILE
 #       --work DIR             for intermediate files and msopgen/*.json (default: FILE.run.d)
-#       --kernel DIR           a kernel/ tree made by binary.sh, to be added
+#       --kernel DIR           a kernel/ tree made by kernels.py, to be added
 #       --source DIR           the source tree (default: the one this script is in)
 #
 # The same input gives the same file, bit for bit, whatever the folder, time, umask, locale or user.
@@ -65,7 +65,7 @@ mkdir -p "$tree" "$work/tmp"
 
 # What repeats the IR.
 python3 "$packaging/generate.py" --ir "$ir" --socs "$packaging/socs.txt" --vendor "$tree" \
-    --msopgen "$work/msopgen"
+    --kernels "$source/op_kernel" --msopgen "$work/msopgen"
 types=$(python3 -c 'import json, sys
 for op in json.load(open(sys.argv[1])): print(op["type"], op["kernel"])' "$ir")
 ops=$(echo "$types" | cut -d' ' -f1 | paste -sd' ' -)
@@ -101,7 +101,8 @@ add_arch() {
     cp "$2/libcust_opsproto_rt2.0.so" "$proto"
     cp "$2/libcust_opmaster_rt2.0.so" "$tiling"
     [ ! -f "${3:-$2/ascgrad}" ] || cp "${3:-$2/ascgrad}" "$tree/bin/$1/ascgrad"
-    [ ! -f "$2/exchange" ] || cp "$2/exchange" "$tree/scripts/$1"
+    [ ! -f "$2/probe" ] || cp "$2/probe" "$tree/bin/$1"
+    cp "$2/setup" "$tree/scripts/$1"
     # GE opens every library below framework/, whatever its machine: the installer adds only ours.
     for framework in tf:tensorflow onnx:onnx; do
         parser=libcust_${framework%:*}_parsers.so
@@ -122,15 +123,16 @@ find "$tree/bin" "$tree/scripts" -type d -empty -delete
 mkdir -p "$tree/bin" "$tree/scripts"
 [ -z "$kernel" ] || cp -R "$kernel" "$tbe/kernel"
 [ ! -f "$source/LICENSE" ] || cp "$source/LICENSE" "$tree"
-cp "$packaging/common.sh" "$packaging/uninstall.sh" "$tree/scripts"
-cp "$packaging/common.sh" "$packaging/stage.sh" "$packaging/install.sh" "$payload"
+cp "$packaging/uninstall.sh" "$packaging/compile.sh" "$packaging/kernels.py" \
+    "$packaging/socs.txt" "$tree/scripts"
 
-# package.info. A switch line says where in a library the byte is that --no-override flips.
+# package.info: see setup/manifest.h.
 libraries=$(cd "$tree" && find . -name 'libcust_op*.so' | sed 's,^\./,,' | sort)
 {
     cat <<END
 package=ascgrad-opp
 version=$version
+format=2
 arch=$arches
 soc=$socs
 ops=$ops
@@ -139,17 +141,6 @@ glibc=$(cd "$tree" && echo "$libraries" | xargs grep -haoE 'GLIBC_2\.[0-9]+' |
         sed 's/GLIBC_//' | sort -t. -k2,2n | tail -n 1)
 END
     echo "$types" | sed 's/^/kernel /'
-    for type in $ops; do
-        text=ascgrad-offers:$type=
-        for library in $libraries; do
-            at=$(grep -abo "${text}1" "$tree/$library" | head -n 1 | cut -d: -f1)
-            if [ -n "$at" ]; then
-                echo "switch $type $((at + ${#text})) $library"
-            else
-                echo "make_run: $library has no switch for $type; no --no-override" >&2
-            fi
-        done
-    done
     echo
     (
         cd "$tree"
@@ -158,6 +149,7 @@ END
             while read -r link; do echo "link $link $(readlink "$link")"; done
     )
 } >"$tree/package.info"
+echo "end $(sed '1,/^$/d' "$tree/package.info" | wc -l)" >>"$tree/package.info"
 
 # The text in front of the archive.
 {
@@ -177,13 +169,13 @@ sed -e "/^@INFO@\$/{r $work/info" -e 'd;}' -e "s/@NAME@/ascgrad-opp/g" \
 
 find "$payload" -type d -exec chmod 755 {} +
 find "$payload" -type f -exec chmod 644 {} +
-find "$payload" -name '*.sh' -exec chmod 755 {} +
-find "$tree/bin" "$tree/scripts" -type f -exec chmod 755 {} +
+find "$tree/bin" -type f -exec chmod 755 {} +
+chmod 755 "$tree"/scripts/*.sh "$tree"/scripts/*.py "$tree"/scripts/*/setup
 epoch=${SOURCE_DATE_EPOCH:-1767225600}
 ASCGRAD_STUB=$work/stub.sh TMPDIR=$work/tmp makeself --quiet --nomd5 --nocrc --gzip --complevel 9n \
     --header "$packaging/header.sh" --tar-format gnu \
     --tar-extra "--owner=0 --group=0 --numeric-owner --mtime=@$epoch" \
-    "$payload" "$work/unsigned.run" "ascgrad-opp $version" ./install.sh
+    "$payload" "$work/unsigned.run" "ascgrad-opp $version" ./setup
 
 # Line 3 becomes the checksum of all the others.
 sum=$({ head -n 2 "$work/unsigned.run" && tail -n +4 "$work/unsigned.run"; } | sha256sum)

@@ -6,6 +6,7 @@
  */
 #include "doctor.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,19 +18,44 @@
 
 enum { STATUS_WELL = 0, STATUS_USAGE = 1, STATUS_FAIL = 2 };
 
-static void print_json_text(const char *text) {
-    putchar('"');
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            printf("\\%c", c);
-        } else if (c < 0x20 || c == 0x7f) {
-            printf("\\u%04x", c);
+/* Bytes of the UTF-8 character at the beginning, or 0 if it is none. */
+static size_t utf8(const unsigned char *at) {
+    const size_t size = *at < 0x80                   ? 1
+                        : *at >= 0xc2 && *at <= 0xdf ? 2
+                        : *at >= 0xe0 && *at <= 0xef ? 3
+                        : *at >= 0xf0 && *at <= 0xf4 ? 4
+                                                     : 0;
+    for (size_t i = 1; i < size; i++)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    /* too long for its value, a surrogate, or beyond the last character */
+    if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) ||
+        (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f))
+        return 0;
+    return size;
+}
+
+void doctor_json_text(struct text *out, const char *text) {
+    text_add(out, "\"");
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        const size_t size = utf8(at);
+        if (size == 0) {
+            text_add(out, "\\ufffd");
+        } else if (*at < 0x20 || *at == 0x7f) {
+            text_add(out, "\\u%04x", *at);
         } else {
-            putchar(c);
+            if (*at == '"' || *at == '\\') text_add(out, "\\");
+            text_bytes(out, at, size);
         }
+        at += size ? size : 1;
     }
-    putchar('"');
+    text_add(out, "\"");
+}
+
+static void print_json_text(const char *text) {
+    struct text out = {0};
+    doctor_json_text(&out, text);
+    fputs(text_of(&out), stdout);
+    text_free(&out);
 }
 
 void doctor_say(struct doctor *d, enum level level, const char *check, const char *fix,
@@ -64,24 +90,6 @@ void doctor_text(char *out, size_t size, const char *format, ...) {
     va_end(args);
 }
 
-char *doctor_read(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    struct stat info;
-    if (!file) return NULL;
-    char *data = NULL;
-    if (fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode)) {
-        const size_t want = (size_t)info.st_size;
-        data = malloc(want + 1);
-        if (data) {
-            const size_t got = fread(data, 1, want, file);
-            data[got] = 0;
-            if (size) *size = got;
-        }
-    }
-    fclose(file);
-    return data;
-}
-
 bool doctor_is_dir(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
@@ -93,25 +101,19 @@ bool doctor_is_file(const char *path) {
 }
 
 const char *doctor_quote(const char *path, char *out, size_t size) {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=";
-    if (path[strspn(path, plain)] == 0) {
-        doctor_text(out, size, "%s", path);
-        return out;
-    }
-    size_t n = 0;
-    out[n++] = '\'';
-    for (; *path && n + 6 < size; path++) {
-        if (*path == '\'') {
-            memcpy(out + n, "'\\''", 4);
-            n += 4;
-        } else {
-            out[n++] = *path;
-        }
-    }
-    out[n++] = '\'';
-    out[n] = 0;
+    struct text quoted = {0};
+    text_quoted(&quoted, path);
+    doctor_text(out, size, "%s", text_of(&quoted));
+    text_free(&quoted);
     return out;
+}
+
+bool doctor_closed(const char *path, char closed[PATH]) {
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        doctor_text(closed, PATH, "%.*s", (int)(slash - path), path);
+        if (access(closed, X_OK) != 0) return errno == EACCES;
+    }
+    return false;
 }
 
 /* Without the compiler of the toolkit GE finds everything and then cannot build a kernel. */
@@ -146,7 +148,7 @@ static void examine(struct doctor *d, const char *opp) {
         doctor_check_access(d);
         doctor_check_libraries(d);
         doctor_check_ops_info(d);
-        doctor_check_duplicates(d);
+        doctor_check_owners(d);
     }
     check_toolkit(d);
 }
@@ -172,14 +174,20 @@ int ascgrad_doctor(int argc, char **argv) {
     examine(d, opp);
     static const char *const verdict[] = {"ok", "warn", "fail"};
     if (d->json) {
-        printf("\n  ],\n  \"worst\": \"%s\"\n}\n", verdict[d->worst]);
+        printf("\n  ],\n  \"owners\": [%s\n  ],\n  \"worst\": \"%s\"\n}\n", text_of(&d->owners),
+               verdict[d->worst]);
     } else {
+        fputs(text_of(&d->owners), stdout);
         printf("%s\n", d->worst == LEVEL_OK     ? "all well"
                        : d->worst == LEVEL_WARN ? "usable, with warnings"
                                                 : "not usable: see [FAIL]");
     }
     const int status = d->worst == LEVEL_FAIL ? STATUS_FAIL : STATUS_WELL;
-    free(d->manifest.text);
+    for (size_t i = 0; i < d->packages; i++)
+        close(d->package[i].fd);
+    manifest_free(&d->manifest);
+    text_free(&d->chips);
+    text_free(&d->owners);
     free(d);
     return status;
 }

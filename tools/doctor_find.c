@@ -4,15 +4,17 @@
  * the vendors in the first line of vendors/config.ini. Its own operators come last.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../packaging/setup/config.h"
+#include "../packaging/setup/files.h"
 #include "doctor_parts.h"
-
-#define INSTALL "sh ascgrad-opp_<version>_linux-<arch>.run"
 
 /* CANN's set_env.sh lies beside its opp directory. */
 static void find_setup(struct doctor *d) {
@@ -25,6 +27,17 @@ static void find_setup(struct doctor *d) {
     } else {
         TEXT(d->setup, ". <CANN>/set_env.sh");
     }
+}
+
+/* Something is there, or not, or a directory above it is closed to this user: only then true, after
+ * saying so. */
+static bool said_closed(struct doctor *d, enum level level, const char *check, const char *path) {
+    char closed[PATH], fix[2 * PATH], quoted[PATH];
+    if (!doctor_closed(path, closed)) return false;
+    TEXT(fix, "chmod o+x %s    (its owner or root)", doctor_quote(closed, quoted, sizeof quoted));
+    doctor_say(d, level, check, fix, "%s cannot be reached: this user may not enter %s", path,
+               closed);
+    return true;
 }
 
 static void find_opp(struct doctor *d, const char *given) {
@@ -51,6 +64,7 @@ static void find_opp(struct doctor *d, const char *given) {
     TEXT(d->config, "%.4000s/vendors/config.ini", d->opp);
     char builtin[PATH];
     TEXT(builtin, "%.4000s/built-in", d->opp);
+    if (said_closed(d, LEVEL_FAIL, "opp", builtin)) return;
     if (!doctor_is_dir(d->opp)) {
         doctor_say(d, LEVEL_FAIL, "opp", d->setup, "opp directory (from %s): %s is not there", from,
                    d->opp);
@@ -71,7 +85,7 @@ static void find_arch(struct doctor *d) {
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char path[PATH];
         snprintf(path, sizeof path, i ? places[1] : places[0], d->opp);
-        char *text = doctor_read(path, NULL);
+        char *text = file_read_following(AT_FDCWD, path, NULL);
         const char *at = text ? strstr(text, "arch=") : NULL;
         if (at) {
             char arch[32];
@@ -86,14 +100,26 @@ static void find_arch(struct doctor *d) {
     }
 }
 
-static void add_package(struct doctor *d, const char *dir, const char *name, bool from_env) {
+/* A directory that GE would take for a vendor package. False: there is none. */
+static bool add_package(struct doctor *d, const char *dir, const char *name, bool from_env) {
+    struct stat info;
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return said_closed(d, LEVEL_FAIL, "package", dir);
+    bool known = fstat(fd, &info) != 0 || d->packages == MAX_PACKAGES;
     for (size_t i = 0; i < d->packages; i++)
-        if (strcmp(d->package[i].dir, dir) == 0) return;
-    if (d->packages == MAX_PACKAGES) return;
+        known = known || (d->package[i].dev == info.st_dev && d->package[i].ino == info.st_ino);
+    if (known) {
+        close(fd);
+        return true;
+    }
     struct package *p = &d->package[d->packages++];
     TEXT(p->dir, "%s", dir);
     TEXT(p->name, "%s", name);
+    p->fd = fd;
+    p->dev = info.st_dev;
+    p->ino = info.st_ino;
     p->from_env = from_env;
+    return true;
 }
 
 static void read_custom_path(struct doctor *d) {
@@ -111,7 +137,8 @@ static void read_custom_path(struct doctor *d) {
             continue;
         }
         TEXT(inside, "%s/vendors", dir);
-        if (!doctor_is_dir(dir)) {
+        const char *name = strrchr(dir, '/');
+        if (!add_package(d, dir, name ? name + 1 : dir, true)) {
             doctor_say(d, LEVEL_WARN, "custom-path", "take it out of ASCEND_CUSTOM_OPP_PATH",
                        "ASCEND_CUSTOM_OPP_PATH: %s is not a directory; GE skips it", dir);
             continue;
@@ -121,8 +148,6 @@ static void read_custom_path(struct doctor *d) {
                        "ASCEND_CUSTOM_OPP_PATH: %s holds vendors/; an entry must be a vendor's own "
                        "directory",
                        dir);
-        const char *name = strrchr(dir, '/');
-        add_package(d, dir, name ? name + 1 : dir, true);
     }
     if (empty)
         doctor_say(d, LEVEL_WARN, "custom-path", "take the leading, trailing or double ':' out",
@@ -130,56 +155,55 @@ static void read_custom_path(struct doctor *d) {
                    "current directory");
 }
 
-/* The rules of GE's readers together: first line, one '=', load_priority. NULL: the line is good.
- */
-static const char *config_trouble(const char *line) {
-    const char *equals = strchr(line, '=');
-    if (line[0] == '#' || line[0] == ';')
-        return "begins with a comment, and GE reads only the first line";
-    if (!equals || strncmp(line, "load_priority", 13) != 0)
-        return "does not begin with load_priority=";
-    if (strchr(equals + 1, '=')) return "has a second '=', and GE then ignores it";
-    if (strchr(line, '\r')) return "ends in a carriage return, which becomes part of the last name";
-    if (equals != line + 13) return "has a space before '='";
-    if (equals[1] == 0) return "names no vendor";
-    return NULL;
+/* config.ini cannot be read: why, unless it is simply not there. */
+static void no_config(struct doctor *d) {
+    char fix[2 * PATH], quoted[PATH];
+    const int error = errno;
+    if (error == ENOENT || said_closed(d, LEVEL_FAIL, "config", d->config)) return;
+    doctor_quote(d->config, quoted, sizeof quoted);
+    if (error == EACCES) {
+        TEXT(fix, "chmod a+r %s", quoted);
+        doctor_say(d, LEVEL_FAIL, "config", fix, "%s: this user may not read it", d->config);
+    } else {
+        TEXT(fix, "rm %s    then " INSTALL, quoted);
+        doctor_say(d, LEVEL_FAIL, "config", fix,
+                   error == EINVAL ? "%s is not a file, and GE may wait for it for ever"
+                                   : "%s cannot be read",
+                   d->config);
+    }
+}
+
+static void add_vendor(struct doctor *d, const char *name) {
+    char dir[PATH + 300], fix[2 * PATH];
+    const bool ours = strcmp(name, "ascgrad") == 0;
+    TEXT(dir, "%s/vendors/%.255s", d->opp, name);
+    if (add_package(d, dir, name, false)) return;
+    TEXT(fix, ours ? INSTALL : "take %.200s out of %.3000s", name, d->config);
+    doctor_say(d, ours ? LEVEL_FAIL : LEVEL_WARN, "config", fix, "%s lists %s, but %s is not there",
+               d->config, name, dir);
 }
 
 static void read_config(struct doctor *d) {
-    char *text = doctor_read(d->config, NULL);
-    char fix[2 * PATH], quoted[PATH];
-    if (!text) {
-        if (errno == EACCES)
-            doctor_say(
-                d, LEVEL_FAIL, "config",
-                (TEXT(fix, "chmod a+r %s", doctor_quote(d->config, quoted, sizeof quoted)), fix),
-                "%s: this user may not read it", d->config);
+    char *line = file_read_following(AT_FDCWD, d->config, NULL);
+    if (!line) {
+        no_config(d);
         return;
     }
-    char line[LINE];
-    TEXT(line, "%.*s", (int)strcspn(text, "\n"), text);
-    free(text);
+    line[strcspn(line, "\n")] = 0; /* CANN's readers see no more */
     const char *trouble = config_trouble(line);
     if (trouble) {
         doctor_say(d, LEVEL_FAIL, "config", INSTALL "    (puts the line right)",
                    "%s: line 1 '%s' %s", d->config, line, trouble);
-        return;
+    } else {
+        struct text names = {0};
+        char name[256];
+        doctor_say(d, LEVEL_OK, "config", NULL, "%s: %s", d->config, line);
+        config_names(line, NULL, &names);
+        for (const char *at = text_of(&names); next_word(&at, ',', name, sizeof name);)
+            add_vendor(d, name);
+        text_free(&names);
     }
-    doctor_say(d, LEVEL_OK, "config", NULL, "%s: %s", d->config, line);
-    char *rest;
-    for (char *name = strtok_r(line + 14, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
-        char dir[PATH + 300];
-        name += strspn(name, " \t");
-        TEXT(dir, "%.3000s/vendors/%.255s", d->opp, name);
-        if (doctor_is_dir(dir)) {
-            add_package(d, dir, name, false);
-        } else {
-            TEXT(fix, strcmp(name, "ascgrad") == 0 ? INSTALL : "take %.200s out of %.3000s", name,
-                 d->config);
-            doctor_say(d, strcmp(name, "ascgrad") == 0 ? LEVEL_FAIL : LEVEL_WARN, "config", fix,
-                       "%s lists %s, but %s is not there", d->config, name, dir);
-        }
-    }
+    free(line);
 }
 
 /* The directory of the package that this program was installed with, or "". */
@@ -221,32 +245,49 @@ static void not_found(struct doctor *d) {
     }
 }
 
+/* A package.info that is there and cannot be used. */
+static void spoilt(struct doctor *d, const struct package *p, const char *why) {
+    char path[PATH + 32], fix[2 * PATH], quoted[PATH];
+    TEXT(path, "%s/" MANIFEST_NAME, p->dir);
+    if (errno == EACCES) {
+        if (said_closed(d, LEVEL_FAIL, "package", path)) return;
+        TEXT(fix, "chmod -R o+rX %s    (its owner or root)",
+             doctor_quote(p->dir, quoted, sizeof quoted));
+        doctor_say(d, LEVEL_FAIL, "package", fix, "%s: this user may not read it", path);
+        return;
+    }
+    doctor_say(d, LEVEL_FAIL, "package", INSTALL_AGAIN, "%s is damaged: %s", path, why);
+}
+
 static void find_ours(struct doctor *d) {
+    bool said = false;
     for (size_t i = 0; i < d->packages; i++) {
         struct package *p = &d->package[i];
         struct manifest m;
-        if (!doctor_read_manifest(p->dir, &m)) continue;
+        char why[WHY];
+        if (!manifest_read(p->fd, &m, why)) {
+            if (why[0]) spoilt(d, p, why);
+            said = said || why[0];
+            continue;
+        }
         if (!d->ours) {
             d->ours = p;
             d->manifest = m;
             continue;
         }
-        if (strcmp(p->dir, d->ours->dir) != 0)
-            doctor_say(d, LEVEL_WARN, "package", "uninstall one: sh <dir>/scripts/uninstall.sh",
-                       "there is a second ascgrad, %s in %s; GE uses %s in %s", m.version, p->dir,
-                       d->manifest.version, d->ours->dir);
-        free(m.text);
+        doctor_say(d, LEVEL_WARN, "package", "uninstall one: sh <dir>/scripts/uninstall.sh",
+                   "there is a second ascgrad, %s in %s; GE uses %s in %s", m.version, p->dir,
+                   d->manifest.version, d->ours->dir);
+        manifest_free(&m);
     }
+    if (said && !d->ours) return;
     if (!d->ours) {
         not_found(d);
         return;
     }
     doctor_say(d, LEVEL_OK, "package", NULL, "ascgrad %s in %s, number %d of %zu packages",
                d->manifest.version, d->ours->dir, (int)(d->ours - d->package) + 1, d->packages);
-    bool in_env = false;
-    for (size_t i = 0; i < d->packages; i++)
-        in_env = in_env || (d->package[i].from_env && strcmp(d->package[i].dir, d->ours->dir) == 0);
-    if (!in_env) {
+    if (!d->ours->from_env) {
         char env[PATH + 32], quoted[PATH], fix[2 * PATH];
         TEXT(env, "%s/bin/set_env.bash", d->ours->dir);
         TEXT(fix, ". %s    before starting Python", doctor_quote(env, quoted, sizeof quoted));
@@ -260,9 +301,6 @@ void doctor_find(struct doctor *d, const char *opp) {
     find_opp(d, opp);
     find_arch(d);
     read_custom_path(d);
-    if (d->opp[0]) {
-        errno = 0;
-        read_config(d);
-    }
+    if (d->opp[0]) read_config(d);
     find_ours(d);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opens the two host libraries as GE does, in a child process so that a crash is a finding and not
- * an end, and asks them for their operators.
+ * Has the two host libraries opened as GE opens them, and asked for their operators, by a program
+ * of its own (probe.c): a crash is a finding then and not an end, and this one needs no loader.
  */
-#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,79 +13,78 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../packaging/setup/owners.h"
 #include "doctor_parts.h"
 
-#define INSTALL_AGAIN "sh ascgrad-opp_<version>_linux-<arch>.run    (installs over it)"
+enum { PATIENCE = 30 }; /* seconds */
 
-enum { ROW = 208, MAX_ROWS = 1024, PATIENCE = 30 }; /* bytes of one row of GE's table; seconds */
-
-/* In the child: "!<sentence>" if something is wrong, else the operator types, one per line. */
-static void open_library(const char *path, FILE *out) {
-    size_t (*count)(void) = NULL, (*ct_count)(void) = NULL;
-    int32_t (*functions)(void *, size_t) = NULL;
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (!library) {
-        fprintf(out, "!%s", dlerror());
-        return;
-    }
-    static const char *const names[] = {"GetRegisteredOpNum", "GetOpImplFunctions",
-                                        "GetRegisteredOpCtNum"};
-    for (size_t i = 0; i < 3; i++) {
-        void *symbol = dlsym(library, names[i]);
-        if (!symbol) {
-            fprintf(out, "!no %s in it: GE closes such a library again", names[i]);
-            return;
-        }
-        void *to = i == 0 ? (void *)&count : i == 1 ? (void *)&functions : (void *)&ct_count;
-        memcpy(to, &symbol, sizeof symbol); /* a function pointer, by way of bytes */
-    }
-    const size_t n = count();
-    char *table = n && n <= MAX_ROWS ? calloc(n, ROW) : NULL;
-    ct_count();
-    if (!table || functions(table, n) != 0) {
-        fprintf(out, "!it offers %zu operators and no table of them", n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const char *type;
-        memcpy(&type, table + i * ROW, sizeof type);
-        fprintf(out, "%s\n", type ? type : "?");
-    }
-    free(table);
+/* probe lies beside this program. */
+static bool find_probe(char probe[PATH]) {
+    char self[PATH];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return false;
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    doctor_text(probe, PATH, "%s/probe", self);
+    return true;
 }
 
-/* What the child wrote, to be freed; a crash is a sentence too. */
-static char *ask(const char *path) {
+/* In the child. */
+static void become_probe(const char *library, int out) {
+    char probe[PATH] = "probe";
+    char *const words[] = {probe, (char *)library, NULL};
+    alarm(PATIENCE);
+    if (dup2(out, STDOUT_FILENO) < 0) _exit(1);
+    if (out != STDOUT_FILENO) close(out);
+    if (find_probe(probe)) execv(probe, words);
+    printf("!it was not opened, because %s cannot be run: %s", probe, strerror(errno));
+    fflush(stdout);
+    _exit(0);
+}
+
+/* The machine that a library is for, if it is not `arch`; else NULL. dlopen says of such a file
+ * that it is not there. */
+static const char *foreign(const char *path, const char *arch) {
+    unsigned char head[20] = {0};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool elf =
+        fd >= 0 && read(fd, head, sizeof head) == sizeof head && memcmp(head, "\177ELF", 4) == 0;
+    if (fd >= 0) close(fd);
+    const int machine = head[18] | head[19] << 8;
+    const char *name = machine == EM_X86_64    ? "x86_64"
+                       : machine == EM_AARCH64 ? "aarch64"
+                                               : "another machine";
+    return elf && strcmp(name, arch) != 0 ? name : NULL;
+}
+
+void doctor_ask_library(const char *path, struct text *answer) {
     int ends[2], status = 0;
-    char *answer = calloc(1, 1 << 16);
-    if (!answer || pipe(ends) != 0) return answer;
+    char part[4096];
+    if (pipe(ends) != 0) {
+        text_add(answer, "!cannot make a pipe");
+        return;
+    }
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        alarm(PATIENCE);
-        FILE *out = fdopen(ends[1], "w");
-        if (out) {
-            open_library(path, out);
-            fflush(out);
-        }
-        _exit(0); /* no destructors of strange libraries */
+        become_probe(path, ends[1]);
     }
     close(ends[1]);
-    size_t size = 0;
-    ssize_t got;
-    while (size < (1 << 16) - 1 && (got = read(ends[0], answer + size, (1 << 16) - 1 - size)) > 0)
-        size += (size_t)got;
+    for (ssize_t got; (got = read(ends[0], part, sizeof part)) > 0;)
+        text_bytes(answer, part, (size_t)got);
     close(ends[0]);
-    if (child < 0) {
-        strcpy(answer, "!cannot start a child process");
-    } else if (waitpid(child, &status, 0) == child && WIFSIGNALED(status)) {
-        snprintf(answer, 256, "!loading it ended in signal %d (%s)", WTERMSIG(status),
+    const bool ended = child > 0 && waitpid(child, &status, 0) == child;
+    if (ended && status == 0 && !answer->failed) return;
+    text_free(answer);
+    if (!ended) {
+        text_add(answer, "!cannot start a child process");
+    } else if (WIFSIGNALED(status)) {
+        text_add(answer, "!loading it ended in signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
-    } else if (WEXITSTATUS(status) != 0) {
-        snprintf(answer, 256, "!loading it ended the program with status %d", WEXITSTATUS(status));
+    } else {
+        text_add(answer, "!loading it ended the program with status %d", WEXITSTATUS(status));
     }
-    return answer;
 }
 
 static const char *fix_for(const struct doctor *d, const char *error) {
@@ -94,48 +95,64 @@ static const char *fix_for(const struct doctor *d, const char *error) {
     return INSTALL_AGAIN;
 }
 
-static bool listed(const char *lines, const char *type) {
-    const size_t size = strlen(type);
-    for (const char *at = lines; *at; at += strcspn(at, "\n"), at += *at == '\n')
-        if (strncmp(at, type, size) == 0 && at[size] == '\n') return true;
+/* Is there a line "<type><rest>"? */
+static bool listed(const char *lines, const char *type, const char *rest) {
+    struct line line, behind;
+    while (next_line(&lines, &line))
+        if (line_after(line, type, &behind) && behind.size == strlen(rest) &&
+            memcmp(behind.s, rest, behind.size) == 0)
+            return true;
     return false;
 }
 
-static void check_types(struct doctor *d, const char *name, const char *path, const char *types) {
+bool doctor_tiles(const char *answer, const char *type) {
+    return listed(answer, type, " tiling");
+}
+
+static void check_types(struct doctor *d, const char *name, const char *path, const char *types,
+                        const char *rest) {
     const struct manifest *m = &d->manifest;
     size_t offered = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        const bool want = doctor_offers(m, m->ops[i]), have = listed(types, m->ops[i]);
+    for (size_t i = 0; i < m->types; i++) {
+        const bool want = manifest_offers(m, m->type[i]), have = listed(types, m->type[i], rest);
         offered += have;
         if (want == have) continue;
         doctor_say(d, LEVEL_FAIL, name, INSTALL_AGAIN,
                    have ? "%s offers %s, which was left to CANN: the two would be mixed"
                         : "%s does not offer %s",
-                   path, m->ops[i]);
+                   path, m->type[i]);
         return;
     }
     doctor_say(d, LEVEL_OK, name, NULL, "%s loads and offers %zu operators", path, offered);
 }
 
-static void check_library(struct doctor *d, const char *name, const char *below) {
+static void check_library(struct doctor *d, const char *name, const char *below, const char *rest) {
     char path[2 * PATH];
+    struct text answer = {0};
     TEXT(path, "%s/%s/lib/linux/%s/libcust_%s_rt2.0.so", d->ours->dir, below, d->arch, name);
     if (!doctor_is_file(path)) {
         doctor_say(d, LEVEL_FAIL, name, INSTALL_AGAIN, "%s is missing (the package is for: %s)",
                    path, d->manifest.arches);
         return;
     }
-    char *answer = ask(path);
-    if (!answer || answer[0] == '!') {
-        const char *error = answer ? answer + 1 : "out of memory";
-        doctor_say(d, LEVEL_FAIL, name, fix_for(d, error), "%s cannot be used: %s", path, error);
-    } else {
-        check_types(d, name, path, answer);
+    const char *machine = foreign(path, d->arch);
+    if (machine) {
+        doctor_say(d, LEVEL_FAIL, name, INSTALL_AGAIN, "%s is for %s, not for %s", path, machine,
+                   d->arch);
+        return;
     }
-    free(answer);
+    doctor_ask_library(path, &answer);
+    const char *said = text_of(&answer);
+    if (said[0] == '!') {
+        doctor_say(d, LEVEL_FAIL, name, fix_for(d, said + 1), "%s cannot be used: %s", path,
+                   said + 1);
+    } else {
+        check_types(d, name, path, said, rest);
+    }
+    text_free(&answer);
 }
 
 void doctor_check_libraries(struct doctor *d) {
-    check_library(d, "opsproto", "op_proto");
-    check_library(d, "opmaster", "op_impl/ai_core/tbe/op_tiling");
+    check_library(d, "opsproto", "op_proto", "");
+    check_library(d, "opmaster", TBE "/op_tiling", " tiling");
 }

@@ -5,30 +5,17 @@
  * here.
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor_json.h"
+#include "../packaging/setup/chips.h"
+#include "../packaging/setup/files.h"
+#include "../packaging/setup/owners.h"
 #include "doctor_parts.h"
 
-#define INSTALL_AGAIN "sh ascgrad-opp_<version>_linux-<arch>.run    (installs over it)"
-
-bool doctor_offers(const struct manifest *m, const char *type) {
-    bool ours = false;
-    for (size_t i = 0; i < m->count; i++)
-        ours = ours || strcmp(m->ops[i], type) == 0;
-    for (size_t i = 0; i < m->left_out_count; i++)
-        ours = ours && strcmp(m->left_out[i], type) != 0;
-    return ours;
-}
-
 static bool one_of(const char *word, const char *list) {
-    const size_t size = word ? strlen(word) : 0;
-    for (const char *at = list; size && (at = strstr(at, word)); at++)
-        if ((at == list || at[-1] == ' ') && (at[size] == ' ' || at[size] == 0)) return true;
-    return false;
+    return word && word_in(word, list, ' ');
 }
 
 static size_t columns(const char *list) {
@@ -127,18 +114,18 @@ static bool check_record(const struct doctor *d, const struct json *op, char why
         if (!found) return doctor_text(why, LINE, "it has no %s0", prefix), false;
     }
     const char *file = json_string(json_get(op, "opFile"), "value");
-    char launcher[2 * PATH];
+    char launcher[LINE];
+    struct stat info;
     if (!file) return doctor_text(why, LINE, "it has no opFile"), false;
-    TEXT(launcher, "%s/op_impl/ai_core/tbe/%s_impl/dynamic/%s.py", d->ours->dir, d->ours->name,
-         file);
-    if (!doctor_is_file(launcher))
+    TEXT(launcher, TBE "/%s_impl/dynamic/%.500s.py", d->ours->name, file);
+    if (file_stat(d->ours->fd, launcher, &info) != 0 || !S_ISREG(info.st_mode))
         return doctor_text(why, LINE, "%.900s is missing", launcher), false;
     return check_attrs(op, why) && check_flags(op, why);
 }
 
 static bool check_file(const struct doctor *d, const char *path, char why[LINE]) {
     int line = 0;
-    char *text = doctor_read(path, NULL), trouble[LINE];
+    char *text = file_read(d->ours->fd, path, NULL), trouble[LINE];
     if (!text) return doctor_text(why, LINE, "cannot be read"), false;
     struct json *all = json_parse(text, &line);
     free(text);
@@ -153,9 +140,9 @@ static bool check_file(const struct doctor *d, const char *path, char why[LINE])
             doctor_text(why, LINE, "%.200s: %.700s", op->name, trouble);
         }
     }
-    for (size_t i = 0; good && i < d->manifest.count; i++) {
-        const char *type = d->manifest.ops[i];
-        if ((json_get(all, type) != NULL) == doctor_offers(&d->manifest, type)) continue;
+    for (size_t i = 0; good && i < d->manifest.types; i++) {
+        const char *type = d->manifest.type[i];
+        if ((json_get(all, type) != NULL) == manifest_offers(&d->manifest, type)) continue;
         good = false;
         doctor_text(why, LINE, json_get(all, type) ? "has %s, which was left to CANN" : "has no %s",
                     type);
@@ -164,45 +151,15 @@ static bool check_file(const struct doctor *d, const char *path, char why[LINE])
     return good;
 }
 
-/* The chip of this machine as a short name, or "" if it cannot be told. */
-static void find_chip(char chip[32]) {
-    static const char *const known[][2] = {{"910_93", "ascend910_93"}, {"910B", "ascend910b"},
-                                           {"950", "ascend950"},       {"310P", "ascend310p"},
-                                           {"310B", "ascend310b"},     {"910A", "ascend910"},
-                                           {"910Pro", "ascend910"}};
-    char line[LINE];
-    chip[0] = 0;
-    FILE *list = popen("npu-smi info 2>/dev/null", "r");
-    while (list && fgets(line, sizeof line, list))
-        for (size_t i = 0; !chip[0] && i < sizeof known / sizeof known[0]; i++)
-            if (strstr(line, known[i][0])) doctor_text(chip, 32, "%s", known[i][1]);
-    if (list) pclose(list);
-}
-
-void doctor_check_ops_info(struct doctor *d) {
-    char chips[LINE], chip[32], path[2 * PATH], why[LINE], *rest;
-    size_t good = 0;
-    TEXT(chips, "%s", d->manifest.chips);
-    find_chip(chip);
-    bool served = !chip[0];
-    for (char *soc = strtok_r(chips, " ", &rest); soc; soc = strtok_r(NULL, " ", &rest)) {
-        TEXT(path, "%s/op_impl/ai_core/tbe/config/%s/aic-%s-ops-info.json", d->ours->dir, soc, soc);
-        served = served || strcmp(soc, chip) == 0;
-        if (check_file(d, path, why)) {
-            good++;
-        } else {
-            doctor_say(d, LEVEL_FAIL, "ops-info", INSTALL_AGAIN,
-                       "%s %s: GE then drops all its operators", path, why);
-        }
-    }
-    if (good)
-        doctor_say(d, LEVEL_OK, "ops-info", NULL, "ops-info obeys GE's rules for %zu chips: %s",
-                   good, d->manifest.chips);
-    if (!chip[0]) {
+static void check_chip(struct doctor *d) {
+    const char *chips = text_of(&d->chips);
+    char chip[64];
+    if (!*chips)
         doctor_say(d, LEVEL_WARN, "chip", "run doctor where the NPU is",
                    "npu-smi names no chip that is known here; the package is for %s",
                    d->manifest.chips);
-    } else {
+    while (next_word(&chips, ',', chip, sizeof chip)) {
+        const bool served = word_in(chip, d->manifest.chips, ' ');
         doctor_say(d, served ? LEVEL_OK : LEVEL_FAIL, "chip", "there is no ascgrad for this chip",
                    served ? "this machine has %s; the package is for %s"
                           : "this machine has %s, the package is only for %s",
@@ -210,72 +167,21 @@ void doctor_check_ops_info(struct doctor *d) {
     }
 }
 
-/* Adds to found the types of ours that a file defines. */
-static void collect(const struct doctor *d, const char *path, bool found[MAX_OPS]) {
-    int line;
-    char *text = doctor_read(path, NULL);
-    struct json *all = text ? json_parse(text, &line) : NULL;
-    for (size_t i = 0; all && i < d->manifest.count; i++)
-        found[i] = found[i] || json_get(all, d->manifest.ops[i]);
-    json_free(all);
-    free(text);
-}
-
-/* All JSON files of all our chips below <root>/op_impl/ai_core/tbe/config. */
-static void collect_all(const struct doctor *d, const char *root, bool found[MAX_OPS]) {
-    char chips[LINE], dir[2 * PATH], path[3 * PATH], *rest;
-    TEXT(chips, "%s", d->manifest.chips);
-    for (char *soc = strtok_r(chips, " ", &rest); soc; soc = strtok_r(NULL, " ", &rest)) {
-        TEXT(dir, "%s/op_impl/ai_core/tbe/config/%s", root, soc);
-        DIR *list = opendir(dir);
-        for (struct dirent *entry; list && (entry = readdir(list));) {
-            const size_t size = strlen(entry->d_name);
-            if (size < 5 || strcmp(entry->d_name + size - 5, ".json") != 0) continue;
-            TEXT(path, "%s/%s", dir, entry->d_name);
-            collect(d, path, found);
-        }
-        if (list) closedir(list);
-    }
-}
-
-void doctor_check_duplicates(struct doctor *d) {
-    char builtin[PATH + 32], names[LINE], fix[LINE];
-    const struct manifest *m = &d->manifest;
-    for (size_t i = 0; i < d->packages; i++) {
-        const struct package *p = &d->package[i];
-        bool found[MAX_OPS] = {false};
-        if (strcmp(p->dir, d->ours->dir) == 0) continue;
-        collect_all(d, p->dir, found);
-        names[0] = 0;
-        for (size_t k = 0; k < m->count; k++)
-            if (found[k] && doctor_offers(m, m->ops[k]))
-                doctor_text(names + strlen(names), sizeof names - strlen(names), " %s", m->ops[k]);
-        if (names[0] && p < d->ours) {
-            TEXT(fix,
-                 p->from_env
-                     ? "take %.500s out of ASCEND_CUSTOM_OPP_PATH, or put ascgrad before it"
-                     : "sh ascgrad-opp_<version>_linux-<arch>.run    (puts ascgrad before %.200s)",
-                 p->dir);
-            doctor_say(d, LEVEL_FAIL, "duplicates", fix, "%s comes before ascgrad and also has:%s",
-                       p->dir, names);
-        } else if (names[0]) {
-            doctor_say(d, LEVEL_OK, "duplicates", NULL, "%s also has:%s; ascgrad comes first",
-                       p->dir, names);
+void doctor_check_ops_info(struct doctor *d) {
+    char soc[64], path[LINE], why[LINE];
+    size_t good = 0;
+    for (const char *at = d->manifest.chips; next_word(&at, ' ', soc, sizeof soc);) {
+        TEXT(path, TBE "/config/%s/aic-%s-ops-info.json", soc, soc);
+        if (check_file(d, path, why)) {
+            good++;
+        } else {
+            doctor_say(d, LEVEL_FAIL, "ops-info", INSTALL_AGAIN,
+                       "%s/%s %s: GE then drops all its operators", d->ours->dir, path, why);
         }
     }
-    bool found[MAX_OPS] = {false};
-    TEXT(builtin, "%s/built-in", d->opp);
-    if (d->opp[0]) collect_all(d, builtin, found);
-    for (size_t k = 0; k < m->count; k++) {
-        const bool ours = doctor_offers(m, m->ops[k]);
-        if (ours && found[k])
-            doctor_say(d, LEVEL_OK, "built-in", NULL,
-                       "%s: ascgrad's takes the place of CANN's own (--no-override keeps CANN's)",
-                       m->ops[k]);
-        if (!ours)
-            doctor_say(d, found[k] ? LEVEL_OK : LEVEL_FAIL, "built-in", INSTALL_AGAIN,
-                       found[k] ? "%s: left to CANN's own implementation"
-                                : "%s was left to CANN, but CANN has none",
-                       m->ops[k]);
-    }
+    if (good)
+        doctor_say(d, LEVEL_OK, "ops-info", NULL, "ops-info obeys GE's rules for %zu chips: %s",
+                   good, d->manifest.chips);
+    chips_of_machine(&d->chips);
+    check_chip(d);
 }

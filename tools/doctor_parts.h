@@ -8,26 +8,25 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <sys/types.h>
+
+#include "../packaging/setup/manifest.h"
+#include "../packaging/setup/text.h"
 
 enum level { LEVEL_OK, LEVEL_WARN, LEVEL_FAIL };
-enum { MAX_PACKAGES = 64, MAX_OPS = 64, LINE = 1024, PATH = PATH_MAX };
+enum { MAX_PACKAGES = 64, LINE = 1024, PATH = PATH_MAX };
+
+#define INSTALL       "sh ascgrad-opp_<version>_linux-<arch>.run"
+#define INSTALL_AGAIN INSTALL "    (installs over it)"
 
 /* One vendor package in the order in which GE asks them. */
 struct package {
     char name[256]; /* what GE takes for the vendor name */
     char dir[PATH];
+    int fd;    /* of dir */
+    dev_t dev; /* two spellings of a directory are one package */
+    ino_t ino;
     bool from_env; /* ASCEND_CUSTOM_OPP_PATH; otherwise config.ini */
-};
-
-/* package.info of ours. The pointers are into text. */
-struct manifest {
-    char *text;
-    const char *version, *arches, *chips;
-    const char *ops[MAX_OPS];
-    size_t count;
-    const char *left_out[MAX_OPS];
-    size_t left_out_count;
 };
 
 struct doctor {
@@ -42,6 +41,8 @@ struct doctor {
     size_t packages;
     struct package *ours; /* the one GE uses first */
     struct manifest manifest;
+    struct text chips;  /* of this machine, with commas; empty: not known */
+    struct text owners; /* who has what: rows of --json, or lines for the reader */
 };
 
 /* One line of the report. fix is the command that repairs it, or NULL. check names the line in
@@ -54,29 +55,34 @@ void doctor_text(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define TEXT(out, ...) doctor_text(out, sizeof(out), __VA_ARGS__)
 
-/* The whole file with a 0 behind it, to be freed; NULL if it cannot be read. */
-char *doctor_read(const char *path, size_t *size);
 bool doctor_is_dir(const char *path);
 bool doctor_is_file(const char *path);
 /* A path as a word of the shell. */
 const char *doctor_quote(const char *path, char *out, size_t size);
-void doctor_sha256(const void *data, size_t size, char hex[65]);
+/* Text as a JSON string. What is not UTF-8 becomes U+FFFD. */
+void doctor_json_text(struct text *out, const char *text);
+/* The directory on the way to path that this user may not enter; false if there is none. */
+bool doctor_closed(const char *path, char closed[PATH]);
 
 /* doctor_find.c: opp directory, ASCEND_CUSTOM_OPP_PATH, config.ini, which package is ours. */
 void doctor_find(struct doctor *d, const char *opp);
 
-/* doctor_package.c: package.info, the files of our package, the way to them, their permissions. */
-bool doctor_read_manifest(const char *dir, struct manifest *m); /* false: not ours */
+/* doctor_package.c: the files of our package, the way to them, their permissions. */
 void doctor_check_files(struct doctor *d);
 void doctor_check_access(struct doctor *d);
 
 /* doctor_library.c: the two libraries, opened as GE opens them. */
 void doctor_check_libraries(struct doctor *d);
+/* Any library: "!<sentence>" if it cannot be used, else its operator types, one per line, each with
+ * " tiling" if it has that function. */
+void doctor_ask_library(const char *path, struct text *answer);
+/* Is the type among them, and with tiling? */
+bool doctor_tiles(const char *answer, const char *type);
 
-/* doctor_opsinfo.c: ops-info for every chip, the chip of this machine, other providers of our
- * types. */
+/* doctor_opsinfo.c: ops-info for every chip, the chip of this machine. */
 void doctor_check_ops_info(struct doctor *d);
-void doctor_check_duplicates(struct doctor *d);
-bool doctor_offers(const struct manifest *m, const char *type);
+
+/* doctor_owners.c: whose kernel meets whose tiling, on both roads. */
+void doctor_check_owners(struct doctor *d);
 
 #endif

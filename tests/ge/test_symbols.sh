@@ -44,10 +44,6 @@ check_both() { # LIBRARY
     if nm -D --undefined-only "$1" | grep -q '__cxx11'; then
         fail "$name asks for a new-ABI std::string; CANN has the old one"
     fi
-    # Built on a new system, loaded on an old one: CANN still runs on glibc 2.28.
-    newest=$(LC_ALL=C readelf -V "$1" | grep -o 'GLIBC_2\.[0-9]*' | sed 's/.*\.//' | sort -n |
-        tail -1)
-    [ "${newest:-0}" -le 28 ] || fail "$name needs glibc 2.$newest"
 }
 
 undefined() { # LIBRARY: strong undefined symbols without versions

@@ -40,7 +40,7 @@ tail -n 1 "$work/rows.log"
 "$work/tiling_property" --count "${COVERAGE_CALLS:-100000}" --seed 1 | tail -n 5
 
 # The bridge, with fake GE.
-objects bridge core/node.c ge/context.c ge/infer.c ge/tiling.c ge/chip.c ge/log.c
+objects bridge core/node.c ge/context.c ge/infer.c ge/tiling.c ge/guard.c ge/chip.c ge/log.c
 bridge="$work/bridge/*.o $work/ir_table.o"
 # shellcheck disable=SC2086
 gcc -std=gnu11 -O1 -D_GNU_SOURCE -Icore -I"$gen" -o "$work/test_node" tests/core/test_node.c "$work/bridge/node.o" -lcmocka --coverage
@@ -75,7 +75,7 @@ gcc -std=gnu11 -fPIC -c -Icore "$gen/ir_table.c" -o "$work/proto/ir_table.o"
 g++ "$work"/proto/*.o $link -Wl,-z,nodelete -o "$work/libcust_opsproto_rt2.0.so"
 extra=-DASCGRAD_LIB_TILING
 # shellcheck disable=SC2046
-objects master ge/registry.c core/node.c ge/context.c ge/tiling.c ge/chip.c ge/log.c ge/oldlibc.c $(sources op_tiling/*_tiling.c)
+objects master ge/registry.c core/node.c ge/context.c ge/tiling.c ge/guard.c ge/chip.c ge/log.c ge/oldlibc.c $(sources op_tiling/*_tiling.c)
 # shellcheck disable=SC2086
 g++ $cxx -c ge/platform.cpp -o "$work/master/platform.o"
 gcc -std=gnu11 -fPIC -c -Icore "$gen/ir_table.c" -o "$work/master/ir_table.o"
@@ -83,6 +83,8 @@ gcc -std=gnu11 -fPIC -c -Icore "$gen/ir_table.c" -o "$work/master/ir_table.o"
 g++ "$work"/master/*.o $link -o "$work/libcust_opmaster_rt2.0.so"
 gcc -std=gnu11 -O1 -Icore -I"$gen" -o "$work/test_load" tests/ge/test_load.c tests/ge/fake_ge.c -ldl -lcmocka
 LD_LIBRARY_PATH=$work/stubs "$work/test_load" "$work/libcust_opsproto_rt2.0.so" "$work/libcust_opmaster_rt2.0.so" 2>&1 | tail -n 1
+gcc -std=gnu11 -O1 -rdynamic -Icore -o "$work/test_guard" tests/ge/test_guard.c tests/ge/patched.c tests/ge/fake_ge.c "$work/ir_table.o" -ldl
+LD_LIBRARY_PATH=$work/stubs "$work/test_guard" "$work/libcust_opmaster_rt2.0.so"
 gcc -std=gnu11 -O1 -D_GNU_SOURCE -Icore -o "$work/test_offers" tests/ge/test_offers.c -ldl
 for name in opsproto opmaster; do
   LD_LIBRARY_PATH=$work/stubs "$work/test_offers" "$work/libcust_${name}_rt2.0.so"

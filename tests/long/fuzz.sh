@@ -16,15 +16,18 @@ mkdir -p "$work"
 "${PYTHON:-/usr/bin/python3}" tests/long/fuzz/seeds.py "$work/seeds"
 
 doctor=$(ls tools/doctor*.c)
+for name in text json sha256 files tree manifest config chips owners; do
+  doctor="$doctor packaging/setup/$name.c"
+done
 operators=$(ls op_proto/*_infer.c op_tiling/*_tiling.c)
-bridge="core/node.c ge/context.c ge/infer.c ge/tiling.c ge/chip.c ge/log.c"
+bridge="core/node.c ge/context.c ge/infer.c ge/tiling.c ge/guard.c ge/chip.c ge/log.c"
 failed=0
 for target in $targets; do
   case $target in
     npy) files="tools/npy.c tools/request.c" ;;
     words) files="tools/request.c $gen/ir_table.c" ;;
-    json) files=tools/doctor_json.c ;;
-    doctor) files="$doctor -ldl" ;;
+    json) files="packaging/setup/json.c packaging/setup/text.c" ;;
+    doctor) files=$doctor ;;
     context) files="$bridge $operators tests/ge/probes.c tests/ge/fake_ge.c $gen/ir_table.c" ;;
   esac
   # shellcheck disable=SC2086

@@ -21,7 +21,7 @@ python=${PYTHON:-/usr/bin/python3}
 # The tree that `./build.sh` cross-compiles the package in; brought up to date.
 cmake -S . -B "$cross" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" \
   -DASCGRAD_IRDUMP="$build/bin/irdump" >"$build/qemu.log" 2>&1 || { cat "$build/qemu.log"; exit 1; }
-cmake --build "$cross" -j "$(nproc)" --target ascgrad_command opsproto opmaster >"$build/qemu.log" 2>&1 ||
+cmake --build "$cross" -j "$(nproc)" --target ascgrad_command probe opsproto opmaster >"$build/qemu.log" 2>&1 ||
   { tail -n 30 "$build/qemu.log"; exit 1; }
 
 work=$build/qemu
@@ -32,6 +32,12 @@ $cc -U_GNU_SOURCE -o "$work/test_load" tests/ge/test_load.c tests/ge/fake_ge.c -
 arm -E LD_LIBRARY_PATH="$cross/stubs" "$work/test_load" "$cross/package/libcust_opsproto_rt2.0.so" \
   "$cross/package/libcust_opmaster_rt2.0.so" 2>"$work/said" || { cat "$work/said"; exit 1; }
 tail -n 1 "$work/said"
+$cc -U_GNU_SOURCE -rdynamic -o "$work/test_guard" tests/ge/test_guard.c tests/ge/patched.c tests/ge/fake_ge.c "$gen/ir_table.c" -ldl
+arm -E LD_LIBRARY_PATH="$cross/stubs" "$work/test_guard" "$cross/package/libcust_opmaster_rt2.0.so"
+for library in opsproto opmaster; do
+  arm -E LD_LIBRARY_PATH="$cross/stubs" "$cross/bin/probe" "$cross/package/libcust_${library}_rt2.0.so" >"$work/said"
+  [ "$(wc -l <"$work/said")" = 5 ] || { cat "$work/said"; exit 1; }
+done
 # shellcheck disable=SC2046
 $cc -o "$work/test_rows" tests/op_tiling/test_rows.c tests/op_tiling/rows.c core/node.c "$gen/ir_table.c" $(ls op_proto/*_infer.c op_tiling/*_tiling.c)
 arm "$work/test_rows"

@@ -29,8 +29,8 @@ for name in $which; do
     address)
       tree address address,undefined
       cmake --build "$build/sanitize-address" -j "$jobs" --target ascgrad_command test_node test_context test_spoilt test_chip \
-        test_corners test_rows tiling_property >"$build/sanitize-address.log" 2>&1 || { tail -n 30 "$build/sanitize-address.log"; exit 1; }
-      for test in test_node test_context test_spoilt test_chip test_corners test_rows; do
+        test_corners test_open test_rows tiling_property >"$build/sanitize-address.log" 2>&1 || { tail -n 30 "$build/sanitize-address.log"; exit 1; }
+      for test in test_node test_context test_spoilt test_chip test_corners test_open test_rows; do
         "$build/sanitize-address/bin/$test" >"$build/sanitize-address.log" 2>&1 || { tail -n 40 "$build/sanitize-address.log"; exit 1; }
         echo "$test: clean"
       done

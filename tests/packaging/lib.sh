@@ -46,13 +46,23 @@ snapshot() {
     (cd "$1" && find . -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort)
 }
 
-# A CANN with one built-in operator of ours, and neighbours whose names resemble ours.
+# The operator types of the IR; some tests need one of them, some a kernel's name.
+types() { "$ASCGRAD_BIN" ops | sed '/^ /d; /^$/d'; }
+first_type() { types | sed -n 1p; }
+last_type() { types | sed -n '$p'; }
+kernel_of() { sed -n "s/^kernel $1 //p" "$fix/one/packages/vendors/ascgrad/package.info"; }
+
+# A CANN with the first operator type of ours, and neighbours whose names resemble ours.
 make_cann() {
     rm -rf "$1"
+    whole=$fix/one/packages/vendors/ascgrad/scripts/whole/op_impl/ai_core/tbe/config/ascend910b
+    whole=$whole/aic-ascend910b-ops-info.json
     (
         umask 022
         mkdir -p "$1/opp/built-in/op_impl/ai_core/tbe/config/ascend910b"
-        printf '{\n "RotaryMulGrad" : {"input0": {}},\n "Add": {}\n}\n' \
+        "${PYTHON:-/usr/bin/python3}" -c 'import json, sys
+record = json.load(open(sys.argv[1]))[sys.argv[2]]
+json.dump({sys.argv[2]: record, "Add": {}}, sys.stdout)' "$whole" "$(first_type)" \
             >"$1/opp/built-in/op_impl/ai_core/tbe/config/ascend910b/aic-ascend910b-ops-info.json"
         for name in ascgrad2 ascgrad-x ascgrad.x xascgrad; do
             mkdir -p "$1/opp/vendors/$name/op_proto"
@@ -63,6 +73,16 @@ make_cann() {
         echo "load_priority=ascgrad2,ascgrad-x,ascgrad.x,xascgrad" >"$1/opp/vendors/config.ini"
         chmod 640 "$1/opp/vendors/config.ini"
     )
+}
+
+# make_toolkit DIR: a toolkit whose opc is the stand-in, and which knows A2 and A3.
+make_toolkit() {
+    mkdir -p "$1/bin" "$1/$(uname -m)-linux/data/platform_config"
+    printf '#!/bin/sh\nexec %s -B %s "$@"\n' "${PYTHON:-/usr/bin/python3}" \
+        "'$tests/opc_stand_in.py'" >"$1/bin/opc"
+    chmod 755 "$1/bin/opc"
+    : >"$1/$(uname -m)-linux/data/platform_config/Ascend910B1.ini"
+    : >"$1/$(uname -m)-linux/data/platform_config/Ascend910_9391.ini"
 }
 
 # usable ROOT: the installation below ROOT is whole: every file as its manifest says.
@@ -83,35 +103,25 @@ as_user() {
     fi
 }
 
-# build_libraries DIR: stand-ins for the host libraries of both machines.
+# build_libraries DIR: what make_run.sh packs, of this machine; the other one gets the same libraries,
+# and both a command and parsers that say whose they are.
 build_libraries() {
-    mkdir -p "$1/x86_64" "$1/aarch64" "$1/cann"
     native=$(uname -m)
-    for soname in libregister.so libplatform.so; do
-        echo 'int stand_in;' | gcc -shared -fPIC -x c - -Wl,-soname,$soname -o "$1/cann/$soname"
-    done
-    for name in opsproto opmaster; do
-        gcc -shared -fPIC -O1 -fvisibility=hidden "$tests/dummy_lib.c" -L"$1/cann" \
-            -Wl,--no-as-needed -lregister -o "$1/$native/libcust_${name}_rt2.0.so"
-    done
     for arch in x86_64 aarch64; do
-        [ "$arch" = "$native" ] || cp "$1/$native"/libcust* "$1/$arch"
+        mkdir -p "$1/$arch"
+        cp "$ASCGRAD_BUILD/package"/*_rt2.0.so "$ASCGRAD_BUILD/package/setup" "$1/$arch"
         printf '#!/bin/sh\necho %s\n' "$arch" >"$1/$arch/ascgrad"
         echo "parsers for $arch" >"$1/$arch/libcust_tf_parsers.so"
     done
-    gcc -Os -ffreestanding -nostdlib -static -fno-stack-protector -fno-pie -no-pie \
-        -o "$1/$native/exchange" "$top/packaging/exchange.c"
+    ln -s "$ASCGRAD_BUILD/stubs" "$1/cann"
 }
 
 # build_source DIR: a source tree with as much as make_run.sh needs.
 build_source() {
-    mkdir -p "$1/op_kernel" "$1/op_proto/inc"
+    mkdir -p "$1/op_proto/inc"
     cp "$top/op_proto/inc/ascgrad_ops.h" "$1/op_proto/inc"
     echo license >"$1/LICENSE"
-    sed -n 's/.*"kernel": "\(.*\)".*/\1/p' "$ir" | while read -r kernel; do
-        printf '#include "kernel_operator.h"\n#include "shared.h"\n' >"$1/op_kernel/$kernel.cpp"
-    done
-    echo '#include <stdint.h>' >"$1/op_kernel/shared.h"
+    cp -r "$top/op_kernel" "$1"
 }
 
 # make_run VERSION SOURCE OUT [MORE...]
@@ -124,7 +134,6 @@ make_run() {
 
 # Versions 1 and 2; 1 has a header that 2 has not.
 build_fixture() {
-    ir=${ASCGRAD_IR:-$top/tests/op_proto/ir.recorded.json}
     build_libraries "$fix/lib"
     build_source "$fix/src1"
     build_source "$fix/src2"
@@ -134,6 +143,14 @@ build_fixture() {
     mkdir "$fix/one" "$fix/two"
     sh "$fix/one.run" --extract="$fix/one" --noexec
     sh "$fix/two.run" --extract="$fix/two" --noexec
+}
+
+# unpacked NAME [OPTION...]: what one.run or two.run does once it has unpacked itself.
+unpacked() {
+    which=$1
+    shift
+    "$fix/$which/packages/vendors/ascgrad/scripts/$(uname -m)/setup" install \
+        --payload="$fix/$which" "$@"
 }
 
 finish() {

@@ -1,12 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests of the package, the installer and doctor: run.sh [NAME...], where NAME is the middle of
-# test_NAME.sh or test_NAME.py. Nothing outside a temporary directory is touched. Environment, all
-# optional:
-#   ASCGRAD_IR      output of irdump --json (default: the recorded IR)
-#   ASCGRAD_BIN     the ascgrad command, for doctor (default: doctor is compiled here)
+# test_NAME.sh or test_NAME.py. Nothing outside a temporary directory is touched. They need a build;
+# environment, all optional:
+#   ASCGRAD_BUILD   the build directory (default: build/)
 #   ASCGRAD_RUN     a finished .run, which is then installed and examined too
-#   ASCGRAD_STUBS   directory of libregister.so and libplatform.so for it (default: empty ones)
 #   PYTHON          default /usr/bin/python3
 set -eu
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -16,18 +14,13 @@ trap 'chmod -R u+rwX "$fix"; rm -rf "$fix"' EXIT
 trap 'exit 1' HUP INT TERM
 chmod 755 "$fix"
 umask 022
+ASCGRAD_BUILD=${ASCGRAD_BUILD:-$top/build}
+ASCGRAD_BIN=$ASCGRAD_BUILD/bin/ascgrad
+ir=$ASCGRAD_BUILD/ir.json
+export fix ir ASCGRAD_BUILD ASCGRAD_BIN
 build_fixture
-export fix ir
-if [ -z "${ASCGRAD_BIN:-}" ]; then
-    echo '#include "doctor.h"
-    int main(int c, char **v) { return ascgrad_doctor(c - 2, v + 2); }' >"$fix/doctor.c"
-    gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=address,undefined -I "$top/tools" \
-        "$top"/tools/doctor*.c "$fix/doctor.c" -o "$fix/ascgrad" -ldl
-    ASCGRAD_BIN=$fix/ascgrad
-fi
-export ASCGRAD_BIN
 
-[ $# -gt 0 ] || set -- install kill targets doctor damage parallel reproducible override binary \
+[ $# -gt 0 ] || set -- install targets doctor damage parallel reproducible kernels owners \
     shellcheck contents launchers real
 
 one() {

@@ -13,6 +13,7 @@ ATTR_TYPES = {"int", "float", "bool", "str", "listInt", "listFloat", "listBool",
 FLAGS = {"dynamicShapeSupport": {"true", "false"}, "dynamicRankSupport": {"true", "false"},
          "dynamicCompileStatic": {"true", "false", "tune"}, "dynamicFormat": {"true", "false"},
          "needCheckSupport": {"true", "false"}, "precision_reduce": {"true", "false"}}
+VALUES = {"prebuildPattern": "Opaque", "coreType": "AiCore"}
 GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
 COUNT = [0, 0]
 
@@ -64,8 +65,13 @@ def check_record(op, record, where):
             check("defaultValue" not in have, what + " has no default")
         else:
             check(have["defaultValue"] == str(a["default"]).lower(), what + " default")
-    for key in ("opFile", "opInterface"):
-        check(record[key]["value"] == op["kernel"], "%s: %s" % (where, key))
+    check(record["opFile"]["value"] == op["kernel"], "%s: opFile" % where)
+    check(re.fullmatch(op["kernel"] + "_[0-9a-f]{8}", record["opInterface"]["value"]),
+          "%s: opInterface has a digest" % where)
+    for key, value in VALUES.items():
+        check(record[key]["value"] == value, "%s: %s" % (where, key))
+    for key in ("aclnnSupport", "fallback"):
+        check(key not in record, "%s: no %s, which would lead GE away from our kernel" % (where, key))
     for flag, allowed in FLAGS.items():
         check(record[flag]["flag"] in allowed, "%s.%s" % (where, flag))
     for flag in ("dynamicShapeSupport", "dynamicRankSupport", "dynamicCompileStatic"):
@@ -88,10 +94,16 @@ def check_tree(root, ops, arches):
         source = os.path.join(impl, "ascendc", op["kernel"], op["kernel"] + ".cpp")
         check(os.path.isfile(source), source)
     check(bool(os.listdir(os.path.join(impl, "ascendc/common"))), "shared headers")
+    for folder, _, names in os.walk(os.path.join(root, "scripts/whole")):
+        for name in names:
+            whole = os.path.join(folder, name)
+            path = os.path.join(root, os.path.relpath(whole, os.path.join(root, "scripts/whole")))
+            check(load(whole) == load(path), "%s is kept whole" % path)
     check(load(os.path.join(root, "framework/tensorflow/npu_supported_ops.json")) ==
           {op["type"]: {"isGray": False, "isHeavy": False} for op in ops}, "npu_supported_ops.json")
     for arch in arches:
         for path in ("op_proto/lib/linux/%s/libcust_opsproto_rt2.0.so", "bin/%s/ascgrad",
+                     "scripts/%s/setup",
                      "op_impl/ai_core/tbe/op_tiling/lib/linux/%s/libcust_opmaster_rt2.0.so"):
             check(os.path.isfile(os.path.join(root, path % arch)), path % arch)
     link = os.readlink(os.path.join(tbe, "op_tiling/liboptiling.so"))
@@ -122,6 +134,8 @@ def check_info(root, ops, version):
             if not os.path.islink(path):
                 files.add(os.path.relpath(path, root))
     check(set(sums) == files - {"package.info"}, "package.info names every file")
+    links = [line for line in lines if line.startswith("link ")]
+    check(lines[-1] == "end %d" % (len(sums) + len(links)), "package.info has an end")
     for name, want in sums.items():
         with open(os.path.join(root, name), "rb") as f:
             check(hashlib.sha256(f.read()).hexdigest() == want, "sha256 of " + name)

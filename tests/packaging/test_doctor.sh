@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # doctor is content with a good installation, and finds each planted fault, says what it is and how
 # to repair it. Where the repair is a command of ours, it is run, and doctor is content again.
+# shellcheck disable=SC2046 # words of types
 . "$(dirname "$0")/lib.sh"
 base=$fix/doctor
 mkdir -p "$base/good" "$base/bin"
@@ -95,21 +96,25 @@ repaired
 begin && libs=/nonexistent
 fault 10 FAIL "CANN's libraries not found" "cannot open shared object" "set_env.sh"
 
-# library FLAG: replaces the tiling library by one with a fault; the manifest is made to agree.
+# library FLAG TYPE...: replaces the tiling library by one with a fault; the manifest is made to agree.
 library() {
     name=$tbe/op_tiling/lib/linux/$native/libcust_opmaster_rt2.0.so
-    gcc -shared -fPIC -O1 -D"$1" "$tests/dummy_lib.c" -o "$name"
+    flag=$1
+    shift
+    gcc -shared -fPIC -O1 -D"$flag" -DTYPES="$(printf '"%s",' "$@")" "$tests/cann_lib.c" -o "$name"
     sum=$(sha256sum <"$name" | cut -d' ' -f1)
     sed -i "s,^[0-9a-f]*  \(.*op_tiling/lib/linux/$native/.*\),$sum  \1," "$ours/package.info"
 }
-begin && library FAULT_UNRESOLVED
+# CANN has the first type, so it was left to it
+offered() { types | sed 1d; }
+begin && library FAULT_UNRESOLVED $(offered)
 fault 11 FAIL "unresolved symbol" "undefined symbol" "--cann="
-begin && library FAULT_NO_CT
+begin && library FAULT_NO_CT $(offered)
 fault 12 FAIL "entry point missing" "GetRegisteredOpCtNum" ".run"
-begin && library FAULT_SHORT
-fault 13 FAIL "an operator missing in a library" "does not offer RotaryMulGrad" ".run"
+begin && library FAULT_NONE $(offered | sed '$d')
+fault 13 FAIL "an operator missing in a library" "does not offer $(last_type)" ".run"
 repaired
-begin && library FAULT_CRASH
+begin && library FAULT_CRASH $(offered)
 fault 14 FAIL "a library that crashes" "signal" ".run"
 begin && ln -sf lib/linux/other/x.so "$tbe/op_tiling/liboptiling.so"
 fault 15 FAIL "liboptiling.so dangles" "leads nowhere" ".run"
@@ -125,8 +130,8 @@ begin && ops_info '0,/"flag": "true"/s//"flag": "yes"/'
 fault 18 FAIL "an unknown flag value" "is 'yes'" ".run"
 begin && ops_info '0,/"shape": "all"/s//"shape": 3/'
 fault 19 FAIL "a number where a string belongs" "is not a string" ".run"
-begin && ops_info 's/"RopeGrad"/"RopeGrab"/'
-fault 20 FAIL "an operator missing in ops-info" "has no RopeGrad" ".run"
+begin && ops_info "s/\"$(last_type)\"/\"Other\"/"
+fault 20 FAIL "an operator missing in ops-info" "has no $(last_type)" ".run"
 repaired
 begin && printf '#!/bin/sh\necho "| 0  310P3 |"\n' >"$base/bin/npu-smi"
 fault 21 FAIL "a chip we do not serve" "ascend310p" "no ascgrad for this chip"
@@ -137,7 +142,8 @@ begin && chmod 640 "$tbe/config/ascend910b/aic-ascend910b-ops-info.json"
 fault 23 WARN "closed to other users" "other users cannot use" "--install-for-all"
 begin && chmod 666 "$ours/op_proto/inc/op_proto.h"
 fault 24 WARN "open to everybody" "every user of this machine may change" "chmod o-w"
-begin && echo >>"$tbe/ascgrad_impl/ascendc/rope_grad/rope_grad.cpp"
+begin && kernel=$(kernel_of "$(last_type)") &&
+    echo >>"$tbe/ascgrad_impl/ascendc/$kernel/$kernel.cpp"
 fault 25 FAIL "a changed file" "was changed" ".run"
 repaired
 begin && mv "$ours" "$opp/vendors/renamed" && custom='' &&

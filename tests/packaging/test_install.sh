@@ -64,7 +64,7 @@ round() {
 
     rm "$opp/vendors/ascgrad/op_proto/mine.txt"
     cache=$opp/vendors/ascgrad/op_impl/ai_core/tbe/ascgrad_impl/dynamic/__pycache__
-    run -c 'mkdir "$0"; echo x >"$0/rope_grad.cpython-39.pyc"' "$cache"
+    run -c 'mkdir "$0"; echo x >"$0/old.cpython-39.pyc"' "$cache"
     expect "uninstall ($where)" run "$opp/vendors/ascgrad/scripts/uninstall.sh"
     same "config.ini at the end ($where)" "$(cat "$opp/vendors/config.ini")" \
         "load_priority=ascgrad2,ascgrad-x,ascgrad.x,xascgrad"
@@ -111,8 +111,16 @@ expect "uninstall around a stranger" sh "$fix/one.run" --uninstall
 said "op_proto/mine.txt"
 same "only the stranger is left" "$(cd "$base/cann/opp/vendors/ascgrad" && find . ! -type d)" \
     ./op_proto/mine.txt
-status 2 "a directory that is not ours" sh "$fix/one.run"
+expect "install beside the stranger" sh "$fix/one.run"
+said "keeping op_proto/mine.txt"
+same "the stranger is still there" "$(cat "$base/cann/opp/vendors/ascgrad/op_proto/mine.txt")" mine
+expect "is whole beside the stranger" usable "$base/cann/opp"
+make_cann "$base/cann"
+mkdir -p "$base/cann/opp/vendors/ascgrad/op_proto/inc"
+echo theirs >"$base/cann/opp/vendors/ascgrad/op_proto/inc/op_proto.h"
+status 2 "a directory that is not ours, with a file named like one of ours" sh "$fix/one.run"
 said "not made by this installer"
+same "it stays" "$(cat "$base/cann/opp/vendors/ascgrad/op_proto/inc/op_proto.h")" theirs
 
 # --dry-run, --extract, --noexec, --list, --info, --check, --version, --help write nothing but DIR.
 make_cann "$base/cann"

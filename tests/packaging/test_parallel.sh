@@ -16,9 +16,9 @@ all_done() {
 
 pids=
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-    sh "$fix/one/install.sh" --quiet &
+    unpacked one --quiet &
     pids="$pids $!"
-    sh "$fix/two/install.sh" --quiet &
+    unpacked two --quiet &
     pids="$pids $!"
 done
 all_done
@@ -31,9 +31,9 @@ same "nothing hidden is left" "$(find "$base/cann/opp" -name '.ascgrad*' | wc -l
 # Installing and uninstalling at once: a path that comes and goes.
 pids=
 for _ in 1 2 3 4 5 6; do
-    sh "$fix/one/install.sh" --quiet --install-path="$base/p/q" 2>/dev/null &
+    unpacked one --quiet --install-path="$base/p/q" 2>/dev/null &
     pids="$pids $!"
-    sh "$fix/one/install.sh" --quiet --install-path="$base/p/q" --uninstall >/dev/null 2>&1 &
+    unpacked one --quiet --install-path="$base/p/q" --uninstall >/dev/null 2>&1 &
     pids="$pids $!"
 done
 all_done
@@ -43,6 +43,6 @@ if [ -e "$base/p/q/vendors/ascgrad" ]; then
 else
     pass
 fi
-expect "the last one out" sh "$fix/one/install.sh" --install-path="$base/p/q" --uninstall
+expect "the last one out" unpacked one --install-path="$base/p/q" --uninstall
 same "no files are left" "$(find "$base/p" ! -type d 2>/dev/null | wc -l)" 0
 finish

@@ -22,7 +22,7 @@ expect "one machine only" sh "$top/packaging/make_run.sh" --ir "$ir" --version 1
     --source "$fix/src1" --lib-dir-aarch64 "$fix/lib/aarch64" --out "$base/single.run"
 expect "says so" sh "$base/single.run" --info
 said "machines: aarch64"
-echo '#include "gone.h"' >>"$base/other source/op_kernel/rope_grad.cpp"
+echo '#include "gone.h"' >>"$base/other source/op_kernel/$(kernel_of "$(last_type)").cpp"
 status 1 "a kernel that includes what is not shipped" sh "$top/packaging/make_run.sh" --ir "$ir" \
     --version 1 --source "$base/other source" --lib-dir-x86_64 "$fix/lib/x86_64" --out "$base/x.run"
 said gone.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor_json.h"
+#include "json.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -181,4 +181,57 @@ const struct json *json_get(const struct json *object, const char *name) {
 const char *json_string(const struct json *object, const char *name) {
     const struct json *value = json_get(object, name);
     return value && value->kind == JSON_STRING ? value->text : NULL;
+}
+
+static void print_string(struct text *out, const char *s) {
+    static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+    text_bytes(out, "\"", 1);
+    for (; *s; s++) {
+        const char *found = strchr(from, *s);
+        if (found) {
+            text_add(out, "\\%c", to[found - from]);
+        } else if ((unsigned char)*s < 0x20 || *s == 0x7f) {
+            text_add(out, "\\u%04x", (unsigned)*s);
+        } else {
+            text_bytes(out, s, 1);
+        }
+    }
+    text_bytes(out, "\"", 1);
+}
+
+static void print_value(struct text *out, const struct json *value, int depth) {
+    const bool object = value->kind == JSON_OBJECT;
+    if (value->kind == JSON_STRING) {
+        print_string(out, value->text);
+    } else if (!object && value->kind != JSON_ARRAY) {
+        text_add(out, "%s", value->text);
+    } else {
+        text_add(out, object ? "{" : "[");
+        for (const struct json *child = value->child; child; child = child->next) {
+            text_add(out, "%s\n%*s", child == value->child ? "" : ",", 4 * (depth + 1), "");
+            if (object) {
+                print_string(out, child->name);
+                text_add(out, ": ");
+            }
+            print_value(out, child, depth + 1);
+        }
+        if (value->child) text_add(out, "\n%*s", 4 * depth, "");
+        text_add(out, object ? "}" : "]");
+    }
+}
+
+void json_print(struct text *out, const struct json *value) {
+    print_value(out, value, 0);
+    text_add(out, "\n");
+}
+
+void json_drop(struct json *object, const char *name) {
+    for (struct json **at = &object->child; *at; at = &(*at)->next) {
+        if (strcmp((*at)->name, name) != 0) continue;
+        struct json *gone = *at;
+        *at = gone->next;
+        gone->next = NULL;
+        json_free(gone);
+        return;
+    }
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A small JSON reader for the files of an operator package.
+ * JSON as the files of an operator package need it: read, take a member out, write.
  */
-#ifndef ASCGRAD_TOOLS_DOCTOR_JSON_H
-#define ASCGRAD_TOOLS_DOCTOR_JSON_H
+#ifndef ASCGRAD_SETUP_JSON_H
+#define ASCGRAD_SETUP_JSON_H
+
+#include "text.h"
 
 enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
@@ -21,5 +23,10 @@ void json_free(struct json *value);
 const struct json *json_get(const struct json *object, const char *name);
 /* The string at object[name], or NULL. */
 const char *json_string(const struct json *object, const char *name);
+
+/* Takes the member out of an object, if it is there. */
+void json_drop(struct json *object, const char *name);
+/* As Python's json.dumps(indent=4) writes it, with an end of line. */
+void json_print(struct text *out, const struct json *value);
 
 #endif

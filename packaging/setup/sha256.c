@@ -1,11 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * SHA-256 (FIPS 180-4), to compare files with package.info.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sha256.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "doctor_parts.h"
 
 static const uint32_t k[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -45,20 +42,39 @@ static void block(uint32_t h[8], const uint8_t *p) {
         h[i] += v[i];
 }
 
-void doctor_sha256(const void *data, size_t size, char hex[65]) {
-    uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+void sha256_begin(struct sha256 *sum) {
+    *sum = (struct sha256){.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
+                                 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+}
+
+void sha256_add(struct sha256 *sum, const void *data, size_t size) {
     const uint8_t *p = data;
+    size_t have = sum->size % 64;
+    sum->size += size;
+    while (have + size >= 64) {
+        const size_t take = 64 - have;
+        if (have) {
+            memcpy(sum->rest + have, p, take);
+            block(sum->h, sum->rest);
+        } else {
+            block(sum->h, p);
+        }
+        p += take;
+        size -= take;
+        have = 0;
+    }
+    memcpy(sum->rest + have, p, size);
+}
+
+void sha256_end(struct sha256 *sum, char hex[65]) {
     uint8_t last[128] = {0};
-    const size_t whole = size / 64 * 64, rest = size - whole, end = rest < 56 ? 64 : 128;
-    for (size_t i = 0; i < whole; i += 64)
-        block(h, p + i);
-    memcpy(last, p + whole, rest);
+    const size_t rest = sum->size % 64, end = rest < 56 ? 64 : 128;
+    memcpy(last, sum->rest, rest);
     last[rest] = 0x80;
     for (int i = 0; i < 8; i++)
-        last[end - 1 - i] = (uint8_t)((uint64_t)size * 8 >> (8 * i));
+        last[end - 1 - (size_t)i] = (uint8_t)(sum->size * 8 >> (8 * i));
     for (size_t i = 0; i < end; i += 64)
-        block(h, last + i);
+        block(sum->h, last + i);
     for (int i = 0; i < 8; i++)
-        snprintf(hex + 8 * i, 9, "%08x", h[i]);
+        snprintf(hex + 8 * i, 9, "%08x", sum->h[i]);
 }

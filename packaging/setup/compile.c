@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Compiles the kernels for the chips of this machine into the stage, with the compiler of the
+ * installed toolkit. Whatever goes wrong here is no failure of the installation: types without
+ * complete binaries are then left to CANN, and the note says why.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "setup.h"
+
+enum { NO_COMPILER = 3 }; /* of kernels.py */
+
+/* The chips to compile for: of this machine, served by the package, not whole already. */
+static void chips_to_compile(const struct setup *s, struct text *chips) {
+    char chip[64];
+    for (const char *at = text_of(&s->chips); next_word(&at, ',', chip, sizeof chip);)
+        if (word_in(chip, s->source.chips, ' ') && !types_whole_on(s, chip))
+            text_add(chips, "%s%s", chips->size ? "," : "", chip);
+}
+
+static void types_to_compile(const struct setup *s, struct text *types) {
+    for (size_t i = 0; i < s->source.types; i++)
+        if (!(s->options.no_override && s->decision[i].cann_has))
+            text_add(types, "%s%s", types->size ? "," : "", s->source.type[i]);
+}
+
+static pid_t start(struct setup *s, const char *chips, const char *types) {
+    char vendor[2 * PATH_MAX], script[3 * PATH_MAX], work[2 * PATH_MAX];
+    snprintf(vendor, sizeof vendor, "%s/%s/" VENDOR, s->target.vendors, s->stage_name);
+    snprintf(work, sizeof work, "%s/%s/work", s->target.vendors, s->stage_name);
+    snprintf(script, sizeof script, "%s/scripts/kernels.py", vendor);
+    const pid_t child = fork();
+    if (child != 0) return child;
+    setpgid(0, 0); /* so that a signal reaches the compilers through us alone, and all of them */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    if (s->options.quiet) {
+        const int null = open("/dev/null", O_WRONLY);
+        if (null >= 0) dup2(null, STDOUT_FILENO);
+    }
+    execlp("python3", "python3", "-B", script, "--vendor", vendor, "--work", work, "--chips", chips,
+           "--types", types, (char *)NULL);
+    _exit(NO_COMPILER);
+}
+
+/* Waits for the child; a signal ends it, with all it has started. */
+static int wait_for(pid_t child, bool *interrupted) {
+    const struct timespec nap = {.tv_nsec = 20 * 1000 * 1000};
+    int status = 0, naps = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (setup_stopped) {
+            *interrupted = true;
+            setup_stopped =
+                0; /* the installation goes on without the kernels; a second one ends it */
+            kill(-child, SIGTERM);
+            naps = 1;
+        }
+        if (*interrupted && naps++ > 250) kill(-child, SIGKILL);
+        nanosleep(&nap, NULL);
+    }
+    kill(-child, SIGKILL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int compile_kernels(struct setup *s) {
+    struct text chips = {0}, types = {0};
+    bool interrupted = false;
+    chips_to_compile(s, &chips);
+    types_to_compile(s, &types);
+    if (!s->chips.size) {
+        s->compile_note = "npu-smi names no chip here, and no --chip= was given";
+    } else if (chips.size) {
+        fflush(NULL);
+        const pid_t child = start(s, text_of(&chips), text_of(&types));
+        const int result = child < 0 ? -1 : wait_for(child, &interrupted);
+        if (interrupted) {
+            s->compile_note = "compiling the kernels was interrupted";
+        } else if (result == NO_COMPILER) {
+            s->compile_note = "no kernel compiler was found (opc of CANN's toolkit, and python3)";
+        } else if (result != 0) {
+            s->compile_note = "compiling the kernels failed";
+        }
+        s->compile_failed = s->compile_note != NULL;
+        tree_remove(s->stage_fd, "work");
+    }
+    text_free(&chips);
+    text_free(&types);
+    return DONE;
+}

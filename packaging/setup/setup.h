@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * setup: installs, compiles for, and removes the ascgrad package. The .run file unpacks itself
+ * privately and becomes this program; scripts/compile.sh and scripts/uninstall.sh of an installed
+ * package start it, too. It is static and needs no other program, except a compiler to compile.
+ *
+ * Everything is put together in a private directory beside the target, the stage, and takes its
+ * place in one step. Up to that step whatever fails leaves the target as it was; behind it nothing
+ * turns back. docs/install.md has the states as a table.
+ */
+#ifndef ASCGRAD_SETUP_SETUP_H
+#define ASCGRAD_SETUP_SETUP_H
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "manifest.h"
+#include "owners.h"
+#include "text.h"
+
+#define VENDOR       "ascgrad"
+#define STAGE_PREFIX "." VENDOR "."
+#define CONFIG_NAME  "config.ini"
+
+/* Exit status. A function that ends the work returns one of these after saying why. */
+enum { DONE = 0, USAGE = 1, REFUSED = 2, FAILED = 3 };
+
+enum action { INSTALL, COMPILE, UNINSTALL };
+
+struct options {
+    enum action action;
+    const char *payload;      /* unpacked .run; NULL for an installed package */
+    const char *temporary;    /* to be removed at the end, or NULL */
+    const char *install_path; /* NULL: CANN's own directory */
+    const char *chips;        /* with commas; NULL: those of this machine */
+    bool for_all, no_override, graph_only, no_compile, force, dry_run, quiet;
+};
+
+struct target {
+    bool own;            /* a directory of the user's; else CANN's, whose config.ini we edit */
+    const char *from;    /* where its name comes from */
+    char root[PATH_MAX]; /* holds vendors/ */
+    char vendors[PATH_MAX + 16], dir[PATH_MAX + 32], config[PATH_MAX + 32];
+    char real_vendors[PATH_MAX]; /* without links on the way; for what is unmade */
+    mode_t dir_mode, file_mode;
+    int root_fd, vendors_fd; /* -1 until they are there and open */
+    struct text made;        /* what had to be made, innermost first, a line each */
+};
+
+/* What this installation decides about a type. */
+struct decision {
+    bool left;         /* to CANN */
+    bool cann_has;     /* on a chip that counts here */
+    struct text why;   /* one sentence without its end, if it is not simply ours */
+    struct text chips; /* of ours, with complete binaries; with commas */
+};
+
+struct setup {
+    struct options options;
+    struct target target;
+    struct manifest source; /* of what is installed from */
+    int source_fd, arch_fd; /* the package to install from; files of this machine only, or -1 */
+    char arch[32];
+    bool looked; /* at the directories above, and warned */
+    bool has_old;
+    struct manifest old;
+    int old_fd;
+    ino_t old_ino;
+    char stage_name[32];
+    int stage_fd, tree_fd; /* the stage, and the new version in it; -1 without */
+    struct text chips;     /* that count on this machine, with commas; empty: not known */
+    struct decision decision[MAX_TYPES];
+    bool cann_known;          /* there was a CANN to look at */
+    const char *compile_note; /* why there are no fresh binaries, or NULL */
+    bool compile_failed;      /* although it was tried */
+};
+
+/* Set by a signal; looked at wherever stopping is safe. */
+extern volatile sig_atomic_t setup_stopped;
+
+/* messages.c */
+void say(const struct setup *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int give_up(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A refusal that --force turns into a warning. */
+int refuse(const struct setup *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* target.c */
+int target_choose(struct setup *s);
+int target_check(struct setup *s);   /* refuses what can be refused without writing */
+int target_lock(struct setup *s);    /* makes the root if need be */
+int target_prepare(struct setup *s); /* under the lock: vendors/, leftovers of earlier runs */
+void target_unmake(struct setup *s); /* removes what was made, if it is empty */
+
+/* stage.c */
+int stage_open(struct setup *s);
+int stage_copy(struct setup *s);   /* the package as shipped, and what depends on the machine */
+int stage_seal(struct setup *s);   /* modes, package.info, files of others */
+void stage_close(struct setup *s); /* removes it */
+bool is_stranger(const struct manifest *m, const char *path);
+
+/* types.c */
+int types_find_chips(struct setup *s);
+int types_decide(struct setup *s, int package); /* by what lies in the open package directory */
+bool types_whole_on(const struct setup *s, const char *chip); /* binaries of all that may be ours */
+
+/* switches.c */
+int switches_apply(struct setup *s); /* the decisions, to the stage */
+
+/* compile.c */
+int compile_kernels(struct setup *s);
+
+/* place.c */
+int place(struct setup *s); /* the one step, and config.ini */
+/* Puts a new config.ini in place. It is born in the stage; the owner stays. -1 with errno. */
+int config_replace(struct setup *s, const struct text *content, mode_t mode);
+
+/* remove.c */
+int uninstall(struct setup *s);
+
+/* report.c */
+void preview(const struct setup *s);
+void report(const struct setup *s);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which operator types this installation offers. The rule is in owners.h: a type that CANN has on a
+ * chip is ours only if our binaries for that chip are complete. The chips that count are those of
+ * this machine; if nobody can tell, all that CANN has operators for.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chips.h"
+#include "files.h"
+#include "setup.h"
+
+enum { MAX_ROOTS = 8 };
+
+/* CANN's built-in directories: where this process would find them. */
+struct roots {
+    int fd[MAX_ROOTS];
+    struct stat info[MAX_ROOTS];
+    size_t count;
+};
+
+static void add_root(struct roots *roots, const char *opp, const char *below) {
+    char path[PATH_MAX];
+    if (!opp || !*opp || roots->count == MAX_ROOTS) return;
+    snprintf(path, sizeof path, "%s%s/built-in", opp, below);
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat *info = &roots->info[roots->count];
+    if (fd < 0 || fstat(fd, info) != 0) return;
+    for (size_t i = 0; i < roots->count; i++)
+        if (roots->info[i].st_dev == info->st_dev && roots->info[i].st_ino == info->st_ino) {
+            close(fd);
+            return;
+        }
+    roots->fd[roots->count++] = fd;
+}
+
+static void open_roots(const struct setup *s, struct roots *roots) {
+    roots->count = 0;
+    add_root(roots, getenv("ASCEND_OPP_PATH"), "");
+    add_root(roots, getenv("ASCEND_HOME_PATH"), "/opp");
+    add_root(roots, getenv("ASCEND_HOME_PATH"), "/opp_latest");
+    add_root(roots, s->target.root, "");
+}
+
+static void close_roots(struct roots *roots) {
+    while (roots->count)
+        close(roots->fd[--roots->count]);
+}
+
+static void add_chip(struct text *chips, const char *chip) {
+    if (!word_in(chip, text_of(chips), ',')) text_add(chips, "%s%s", chips->size ? "," : "", chip);
+}
+
+int types_find_chips(struct setup *s) {
+    if (!s->options.chips) {
+        chips_of_machine(&s->chips);
+        return DONE;
+    }
+    char chip[64];
+    for (const char *at = s->options.chips; next_word(&at, ',', chip, sizeof chip);) {
+        if (!word_in(chip, s->source.chips, ' '))
+            return give_up(USAGE, "--chip: there is no ascgrad for '%s'; the package is for %s",
+                           chip, s->source.chips);
+        add_chip(&s->chips, chip);
+    }
+    return s->chips.size ? DONE : give_up(USAGE, "--chip names no chip");
+}
+
+/* Every chip that CANN or this package has operators for. */
+static void all_chips(const struct setup *s, const struct roots *roots, struct text *chips) {
+    for (size_t i = 0; i < roots->count; i++) {
+        const int dir = openat(roots->fd[i], TBE "/config", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *list = dir < 0 ? NULL : fdopendir(dir);
+        for (struct dirent *entry; list && (entry = readdir(list));)
+            if (entry->d_name[0] != '.') add_chip(chips, entry->d_name);
+        if (list) closedir(list);
+    }
+    char chip[64];
+    for (const char *at = s->source.chips; next_word(&at, ' ', chip, sizeof chip);)
+        add_chip(chips, chip);
+}
+
+/* One chip: what CANN has there, and whether our binaries stand for all of it. */
+static void look_at_chip(struct setup *s, int package, const struct roots *roots, const char *chip,
+                         bool counts) {
+    struct offer ours = {0}, cann = {0};
+    const bool served = word_in(chip, s->source.chips, ' ');
+    offer_add(package, chip, &ours);
+    for (size_t i = 0; i < roots->count; i++)
+        offer_add(roots->fd[i], chip, &cann);
+    for (size_t i = 0; i < s->source.types; i++) {
+        struct decision *d = &s->decision[i];
+        const char *type = s->source.type[i];
+        struct text why = {0};
+        bool complete = served && offer_complete(package, &ours, &cann, type, &why);
+        if (complete && strstr(s->target.dir, ".o")) {
+            complete = false; /* nnopbase cuts a kernel's path at its first ".o" */
+            text_add(&why, "'.o' in the path %s, where aclnn cannot use kernels", s->target.dir);
+        }
+        if (complete) add_chip(&d->chips, chip);
+        if (counts && offer_has(&cann, type)) {
+            d->cann_has = true;
+            if (!complete && !d->left) {
+                d->left = true;
+                text_add(&d->why, "CANN has it on %s, ascgrad has %s there", chip,
+                         served ? text_of(&why) : "no kernels");
+            }
+        }
+        text_free(&why);
+    }
+    offer_free(&ours);
+    offer_free(&cann);
+}
+
+/* From what was seen to what is done. */
+static void settle(const struct setup *s, struct decision *d) {
+    const bool half = d->left;
+    if (s->options.no_override && d->cann_has) {
+        text_free(&d->why);
+        text_add(&d->why, "--no-override: CANN has it");
+        d->left = true;
+    }
+    if (s->options.graph_only && half) {
+        struct text why = {0};
+        text_add(&why, "--graph-only: %s; aclnn calls of it are refused", text_of(&d->why));
+        text_free(&d->why);
+        d->why = why;
+        d->left = false;
+    }
+    if (d->left) text_free(&d->chips);
+    if (!d->why.size && !d->chips.size)
+        text_add(&d->why, "no kernel binaries: GE compiles its kernel, aclnn finds none");
+    if (!d->why.size)
+        text_add(&d->why, "kernel binaries for %s%s", text_of(&d->chips),
+                 d->cann_has ? " stand for all of CANN's" : "");
+}
+
+int types_decide(struct setup *s, int package) {
+    struct roots roots;
+    struct text chips = {0};
+    char chip[64];
+    open_roots(s, &roots);
+    s->cann_known = roots.count > 0;
+    if (s->options.no_override && !s->cann_known)
+        return give_up(REFUSED, "--no-override: no operators of CANN found; set ASCEND_OPP_PATH");
+    for (size_t i = 0; i < s->source.types; i++) {
+        text_free(&s->decision[i].why);
+        text_free(&s->decision[i].chips);
+        s->decision[i] = (struct decision){0};
+    }
+    all_chips(s, &roots, &chips);
+    for (const char *at = text_of(&chips); next_word(&at, ',', chip, sizeof chip);) {
+        const bool counts = !s->chips.size || word_in(chip, text_of(&s->chips), ',');
+        if (counts || word_in(chip, s->source.chips, ' '))
+            look_at_chip(s, package, &roots, chip, counts);
+    }
+    bool failed = chips.failed;
+    text_free(&chips);
+    close_roots(&roots);
+    for (size_t i = 0; i < s->source.types; i++) {
+        settle(s, &s->decision[i]);
+        failed = failed || s->decision[i].why.failed || s->decision[i].chips.failed;
+    }
+    return failed ? give_up(FAILED, "out of memory") : DONE;
+}
+
+bool types_whole_on(const struct setup *s, const char *chip) {
+    for (size_t i = 0; i < s->source.types; i++) {
+        const struct decision *d = &s->decision[i];
+        if (s->options.no_override && d->cann_has) continue;
+        if (d->left || !word_in(chip, text_of(&d->chips), ',')) return false;
+    }
+    return true;
+}

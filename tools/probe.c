@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * probe LIBRARY: opens a library of operators as GE does and prints "!<sentence>" if something is
+ * wrong, else the operator types, one per line, each with " tiling" if it has that function.
+ * `ascgrad doctor` runs it, because the command itself is linked statically and cannot load
+ * libraries. It must run on every system that CANN runs on, so it asks for nothing that glibc 2.17
+ * does not have: the loader's functions by their old versions, which lie in libdl.so.2 there and in
+ * libc.so.6 since 2.34, and no start files, which in a new glibc want a new one.
+ */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../ge/layout.h"
+
+#if defined(__x86_64__)
+#define OLD "GLIBC_2.2.5"
+__asm__(".globl _start\n_start: xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call begin\n");
+#elif defined(__aarch64__)
+#define OLD "GLIBC_2.17"
+__asm__(".globl _start\n_start: mov x29, #0\n mov x30, #0\n mov x0, sp\n bl begin\n");
+#else
+#error "probe knows x86_64 and aarch64"
+#endif
+
+__asm__(".symver dlopen,dlopen@" OLD);
+__asm__(".symver dlsym,dlsym@" OLD);
+__asm__(".symver dlerror,dlerror@" OLD);
+
+enum { MAX_ROWS = 1 << 16 }; /* CANN's own libraries have hundreds */
+
+static void open_library(const char *path, int out) {
+    size_t (*count)(void) = NULL, (*ct_count)(void) = NULL;
+    int32_t (*functions)(struct ge_op_functions *, size_t) = NULL;
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (!library) {
+        dprintf(out, "!%s", dlerror());
+        return;
+    }
+    static const char *const names[] = {"GetRegisteredOpNum", "GetOpImplFunctions",
+                                        "GetRegisteredOpCtNum"};
+    for (size_t i = 0; i < 3; i++) {
+        void *symbol = dlsym(library, names[i]);
+        if (!symbol) {
+            dprintf(out, "!no %s in it: GE closes such a library again", names[i]);
+            return;
+        }
+        void *to = i == 0 ? (void *)&count : i == 1 ? (void *)&functions : (void *)&ct_count;
+        memcpy(to, &symbol, sizeof symbol); /* a function pointer, by way of bytes */
+    }
+    const size_t n = count();
+    struct ge_op_functions *table = n && n <= MAX_ROWS ? calloc(n, sizeof *table) : NULL;
+    ct_count();
+    if (!table || functions(table, n) != 0) {
+        dprintf(out, "!it offers %zu operators and no table of them", n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        dprintf(out, "%s%s\n", table[i].type ? table[i].type : "?",
+                table[i].tiling ? " tiling" : "");
+}
+
+/* The kernel puts argc, then the argument pointers, at the top of the stack. */
+__attribute__((noreturn, used)) void begin(const uintptr_t *stack);
+void begin(const uintptr_t *stack) {
+    if (stack[0] != 2) {
+        dprintf(STDERR_FILENO, "usage: probe LIBRARY\n");
+        _exit(2);
+    }
+    /* What the library itself prints while it loads is no part of the answer. */
+    const int out = dup(STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    open_library((const char *)stack[2], out);
+    _exit(0); /* no destructors of strange libraries */
+}
