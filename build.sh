@@ -148,11 +148,8 @@ package() {
   [ "$label" = x86_64_aarch64 ] && label=$native
   run=build/ascgrad-opp_${version}_linux-$label.run
   set -- --ir build/ir.json --version "$version" "$@" --work build/packaging --out "$run"
+  [ -z "$binary" ] || set -- "$@" --compile all
   sh packaging/make_run.sh "$@"
-  if [ -n "$binary" ]; then
-    sh packaging/binary.sh --vendor build/packaging/payload/packages/vendors/ascgrad --out build/kernel
-    sh packaging/make_run.sh "$@" --kernel build/kernel
-  fi
   say "package: $run"
 }
 

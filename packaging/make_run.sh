@@ -10,7 +10,8 @@
 #       --bin-x86_64 FILE      the ascgrad command, if it is not in the library directory
 #       --bin-aarch64 FILE
 #       --work DIR             for intermediate files and msopgen/*.json (default: FILE.run.d)
-#       --kernel DIR           a kernel/ tree made by kernels.py, to be added
+#       --compile CHIPS        add kernel binaries for these chips, or for all that the toolkit here
+#                              knows; see kernels.py
 #       --source DIR           the source tree (default: the one this script is in)
 #
 # The same input gives the same file, bit for bit, whatever the folder, time, umask, locale or user.
@@ -27,7 +28,7 @@ die() {
 
 packaging=$(cd -P "$(dirname "$0")" && pwd -P)
 source=$(dirname "$packaging")
-ir='' version='' out='' work='' kernel=''
+ir='' version='' out='' work='' compile=''
 lib_x86_64='' lib_aarch64='' bin_x86_64='' bin_aarch64=''
 while [ $# -gt 1 ]; do
     case $1 in
@@ -35,7 +36,7 @@ while [ $# -gt 1 ]; do
     --version) version=$2 ;;
     --out) out=$2 ;;
     --work) work=$2 ;;
-    --kernel) kernel=$2 ;;
+    --compile) compile=$2 ;;
     --source) source=$2 ;;
     --lib-dir-x86_64) lib_x86_64=$2 ;;
     --lib-dir-aarch64) lib_aarch64=$2 ;;
@@ -121,10 +122,19 @@ ln -s "lib/linux/$first/libcust_opmaster_rt2.0.so" "$tbe/op_tiling/liboptiling.s
 [ ! -f "$tree/bin/$first/ascgrad" ] || ln -s "$first/ascgrad" "$tree/bin/ascgrad"
 find "$tree/bin" "$tree/scripts" -type d -empty -delete
 mkdir -p "$tree/bin" "$tree/scripts"
-[ -z "$kernel" ] || cp -R "$kernel" "$tbe/kernel"
 [ ! -f "$source/LICENSE" ] || cp "$source/LICENSE" "$tree"
 cp "$packaging/uninstall.sh" "$packaging/compile.sh" "$packaging/kernels.py" \
     "$packaging/socs.txt" "$tree/scripts"
+
+if [ -n "$compile" ]; then
+    [ "$compile" != all ] || compile=
+    native=lib/linux/$(uname -m)/libcust_opmaster_rt2.0.so
+    [ ! -f "$tbe/op_tiling/$native" ] || ln -sf "$native" "$tbe/op_tiling/liboptiling.so"
+    python3 -B "$tree/scripts/kernels.py" --vendor "$tree" --chips "$compile" ||
+        die "kernels are missing; see $tree/compile.log"
+    ln -sf "lib/linux/$first/libcust_opmaster_rt2.0.so" "$tbe/op_tiling/liboptiling.so"
+    mv "$tree/compile.log" "$work"
+fi
 
 # package.info: see setup/manifest.h.
 libraries=$(cd "$tree" && find . -name 'libcust_op*.so' | sed 's,^\./,,' | sort)
@@ -158,7 +168,7 @@ echo "end $(sed '1,/^$/d' "$tree/package.info" | wc -l)" >>"$tree/package.info"
     echo "chips: $socs"
     echo "machines: $arches"
     echo "CANN: 8.1 or later, with its toolkit (kernels are compiled on the target)"
-    [ -z "$kernel" ] || echo "kernel binaries: $(cd "$kernel" && echo ascend*)"
+    [ ! -d "$tbe/kernel" ] || echo "kernel binaries: $(cd "$tbe/kernel" && echo ascend*)"
     echo "IR: $(sed -n 's/^ir_sha256=//p' "$tree/package.info")"
 } >"$work/info"
 lines=$(($(wc -l <"$packaging/stub.sh.in") + $(wc -l <"$work/info") - 1))

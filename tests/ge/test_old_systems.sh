@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What is built here must run on the oldest systems that CANN runs on: no program or library of the
-# package, of either machine if both were built, needs anything newer than glibc 2.17 or the
-# libstdc++ of GCC 5. The command needs no library at all, and its probe only the two that every
+# What is built here must run on the oldest systems that CANN runs on: no program or library in the
+# directories, of whatever machine, needs anything newer than glibc 2.17 or the libstdc++ of GCC 5.
+# The command and the installer need no library at all, the command's probe only the two that every
 # glibc has.
 #
-# usage: test_old_systems.sh BUILD
+# usage: test_old_systems.sh DIR...     each holds the whole package; a missing one is left out
 set -eu
 
 failed=0
@@ -44,38 +44,40 @@ needs() {
         sort -u
 }
 
-check_folder() { # DIR: the parts of one machine
-    for name in ascgrad probe setup libcust_opsproto_rt2.0.so libcust_opmaster_rt2.0.so \
-        libcust_tf_parsers.so libcust_onnx_parsers.so; do
-        [ -e "$1/$name" ] || fail "$1/$name is missing"
-    done
-    for file in "$1"/*; do
-        LC_ALL=C readelf -h "$file" >/dev/null 2>&1 || continue
-        files=$((files + 1))
-        case $file in
-            *.so) [ -n "$(needs "$file")" ] || fail "$file: no versions were found in it" ;;
-            */probe)
-                [ "$(needed "$file" | tr '\n' ' ')" = 'libc.so.6 libdl.so.2 ' ] ||
-                    fail "$file needs: $(needed "$file")"
-                [ -n "$(needs "$file")" ] || fail "$file: no versions were found in it"
-                ;;
-            *)
-                [ -z "$(needed "$file")" ] || fail "$file needs: $(needed "$file")"
-                if LC_ALL=C readelf -l "$file" | grep -q INTERP; then
-                    fail "$file is not static"
-                fi
-                ;;
-        esac
-        for version in $(needs "$file"); do
-            if too_new "$version"; then fail "$file needs $version"; fi
-        done
+check_file() {
+    case $1 in
+        *.so) [ -n "$(needs "$1")" ] || fail "$1: no versions were found in it" ;;
+        */probe)
+            [ "$(needed "$1" | tr '\n' ' ')" = 'libc.so.6 libdl.so.2 ' ] ||
+                fail "$1 needs: $(needed "$1")"
+            [ -n "$(needs "$1")" ] || fail "$1: no versions were found in it"
+            ;;
+        *)
+            [ -z "$(needed "$1")" ] || fail "$1 needs: $(needed "$1")"
+            if LC_ALL=C readelf -l "$1" | grep -q INTERP; then fail "$1 is not static"; fi
+            ;;
+    esac
+    for version in $(needs "$1"); do
+        if too_new "$version"; then fail "$1 needs $version"; fi
     done
 }
 
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
 files=0
-check_folder "$1/package"
-for other in "$1/x86_64/package" "$1/aarch64/package"; do
-    if [ -d "$other" ]; then check_folder "$other"; fi
+for dir; do
+    [ -d "$dir" ] || continue
+    find "$dir" -type f ! -path '*/tbe/kernel/*' >"$list"
+    for name in ascgrad probe setup libcust_opsproto_rt2.0.so libcust_opmaster_rt2.0.so \
+        libcust_tf_parsers.so libcust_onnx_parsers.so; do
+        grep -q "/$name\$" "$list" || fail "$dir has no $name"
+    done
+    while read -r file; do
+        LC_ALL=C readelf -h "$file" >/dev/null 2>&1 || continue
+        files=$((files + 1))
+        check_file "$file"
+    done <"$list"
 done
+[ "$files" -gt 0 ] || fail "there is nothing in: $*"
 [ "$failed" = 0 ] && echo "$files files run on glibc 2.17"
 exit "$failed"

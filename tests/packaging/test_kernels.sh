@@ -77,11 +77,25 @@ same "the others were compiled" \
 status 1 "an unknown chip" kernels "$base/second" --chips ascend1
 status 1 "only chips the toolkit does not know" kernels "$base/second" --chips ascend950
 
-expect "a package with kernels" make_run 1.0.0 "$fix/src1" "$base/bin.run" \
-    --kernel "$base/ascgrad/$tbe/kernel"
+# ./build.sh --binary
+expect "a package with kernels" env "PATH=$base/toolkit/bin:$PATH" \
+    "ASCEND_HOME_PATH=$base/toolkit" sh "$top/packaging/make_run.sh" --ir "$ir" --version 1.0.0 \
+    --source "$fix/src1" --lib-dir-x86_64 "$fix/lib/x86_64" --lib-dir-aarch64 "$fix/lib/aarch64" \
+    --out "$base/bin.run" --work "$base/bin" --compile all
+said "left out: ascend950"
+same "its kernels" "$(cd "$base/bin/payload/packages/vendors/ascgrad/$tbe/kernel" && find . | sort)" \
+    "$(cd "$base/ascgrad/$tbe/kernel" && find . | sort)"
+status 1 "a package, but a kernel fails" env OPC_FAILS="$(last_type):float16" \
+    "PATH=$base/toolkit/bin:$PATH" sh "$top/packaging/make_run.sh" --ir "$ir" --version 1.0.0 \
+    --source "$fix/src1" --lib-dir-x86_64 "$fix/lib/x86_64" --out "$base/no.run" --compile all
+said "compile.log"
 make_cann "$base/cann"
-expect "install it, without a compiler" env "ASCEND_OPP_PATH=$base/cann/opp" sh "$base/bin.run" \
-    --chip=ascend910b
+expect "install it, without a compiler" env "ASCEND_OPP_PATH=$base/cann/opp" PATH=/usr/bin:/bin \
+    sh "$base/bin.run" --chip=ascend910b
+for type in $(types); do
+    expect "$type is ours on both roads" grep -q "^owner $type ge=ascgrad aclnn=ascgrad kernel bin" \
+        "$base/cann/opp/vendors/ascgrad/package.info"
+done
 expect "is whole" usable "$base/cann/opp"
 same "every kernel is there" "$(find "$base/cann/opp/vendors/ascgrad/$tbe/kernel" -name '*.o' | wc -l)" \
     "$(find "$base/ascgrad/$tbe/kernel" -name '*.o' | wc -l)"

@@ -327,17 +327,13 @@ def main():
                     os.path.join(HERE, "lookup.c"), os.path.join(TOP, "tests/ge/fake_ge.c"),
                     "-ldl"], check=True)
     # a package whose binaries are for another chip than the machine's
-    vendor = os.path.join(base, "payload/ascgrad")
-    shutil.copytree(os.path.join(FIX, "work2/payload/packages/vendors/ascgrad"), vendor,
-                    symlinks=True)
-    subprocess.run([sys.executable, "-B", os.path.join(vendor, "scripts/kernels.py"), "--vendor",
-                    vendor, "--chips", "ascend910_93"], check=True, stdout=subprocess.DEVNULL,
-                   env=dict(os.environ, OPC=os.path.join(base, "toolkit/bin/opc")))
     subprocess.run(["sh", os.path.join(TOP, "packaging/make_run.sh"), "--ir", os.environ["ir"],
                     "--version", "2.0.0", "--source", os.path.join(FIX, "src2"),
                     "--lib-dir-x86_64", os.path.join(FIX, "lib/x86_64"), "--lib-dir-aarch64",
-                    os.path.join(FIX, "lib/aarch64"), "--kernel", os.path.join(vendor, TBE, "kernel"),
-                    "--out", os.path.join(base, "wrong_chip.run")], check=True)
+                    os.path.join(FIX, "lib/aarch64"), "--compile", "ascend910_93",
+                    "--out", os.path.join(base, "wrong_chip.run")], check=True,
+                   stdout=subprocess.DEVNULL,
+                   env=dict(os.environ, OPC=os.path.join(base, "toolkit/bin/opc")))
     for op in OPS:
         for dtype in op["inputs"][0]["dtypes"]:
             ROWS[op["type"], dtype] = row(op, dtype)
