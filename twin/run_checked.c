@@ -5,12 +5,14 @@
  * round ends when every core has arrived.
  */
 #include "check.h"
+#include "fp_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static void core_body(struct twin_core *c) {
     struct twin_core *before = twin_core;
+    fp_state caller = fp_enter();
     twin_core = c;
     if (!setjmp(c->stop)) {
         static const struct twin_site end = {"end of kernel", NULL, 0};
@@ -18,6 +20,7 @@ static void core_body(struct twin_core *c) {
         twin_pipe_end(&end);
     }
     twin_core = before;
+    fp_set(caller);
 }
 
 static void pass_turn(struct twin_job *job) { /* lock held */

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "check.h"
+#include "fp_state.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@ static void *work(void *context) {
     struct worker *w = context;
     struct twin_job *job = w->core.job;
     struct twin_core *before = twin_core;
+    fp_state caller = fp_enter();
     pthread_mutex_lock(&job->lock); /* held until all threads are there */
     pthread_mutex_unlock(&job->lock);
     twin_core = &w->core;
@@ -31,6 +33,7 @@ static void *work(void *context) {
     }
     twin_settle();
     twin_core = before;
+    fp_set(caller);
     return NULL;
 }
 
