@@ -15,6 +15,7 @@ enum { FOR_INFER = 1, FOR_TILE = 2, FOR_RUN = 4, FOR_PERF = 8 };
 struct words {
     const char *file[14]; /* output files by index */
     const char *report;
+    unsigned given; /* options that go only once, as bits */
 };
 
 static int add_input(struct request *r, int what, char *word) {
@@ -54,8 +55,9 @@ static int add_output(struct request *r, struct words *w, char *word) {
     }
     *file++ = 0;
     int i = request_output(r, word);
-    if (i < 0) {
-        complain("%s has no output '%s'", r->op.type, word);
+    if (i < 0 || w->file[i]) {
+        complain(i < 0 ? "%s has no output '%s'" : "%s: output '%s' is given twice", r->op.type,
+                 word);
         return EXIT_USAGE;
     }
     w->file[i] = file;
@@ -65,8 +67,8 @@ static int add_output(struct request *r, struct words *w, char *word) {
 static int set_cores(struct request *r, const char *word) {
     char *end;
     long n = strtol(word, &end, 10);
-    if (*end || n < 1 || n > 65535) {
-        complain("--cores wants a number from 1 to 65535, not '%s'", word);
+    if (end == word || *end || n < 1 || n > ASCGRAD_CORES_MAX) {
+        complain("--cores wants a number from 1 to %d, not '%s'", ASCGRAD_CORES_MAX, word);
         return EXIT_USAGE;
     }
     r->cores = (uint32_t)n;
@@ -103,6 +105,11 @@ static int one_option(struct request *r, struct words *w, int what, int argc, ch
         return EXIT_USAGE;
     }
     *used = 2;
+    if (k > 2 && w->given >> k & 1) {
+        complain("%s is given twice", argv[0]);
+        return EXIT_USAGE;
+    }
+    w->given |= 1u << k;
     switch (k) {
     case 0:
         return add_input(r, what, argv[1]);
@@ -175,14 +182,14 @@ static void print_number(const unsigned char *at, const struct ascgrad_field *f)
         float v;
         memcpy(&v, at, sizeof v);
         printf("%.9g", v);
-    } else if (f->size == 8) {
-        int64_t v;
-        memcpy(&v, at, sizeof v);
-        printf("%lld", (long long)v);
     } else {
-        uint32_t v = 0;
+        uint64_t v = 0;
         memcpy(&v, at, f->size);
-        printf("%lu", (unsigned long)v);
+        unsigned unused = 64 - 8 * (unsigned)f->size; /* bits above the field */
+        if (f->is_signed)
+            printf("%lld", (long long)(v << unused) >> unused);
+        else
+            printf("%llu", (unsigned long long)v);
     }
 }
 
@@ -194,11 +201,11 @@ static void print_fields(const char *op, const struct ascgrad_plan *plan) {
         if (f.count != 1) printf("[");
         for (size_t k = 0; k < f.count; k++) {
             if (k) printf(", ");
-            print_number(plan->data + f.offset + k * f.size, &f);
+            print_number(plan->data + f.offset + k * f.stride, &f);
         }
         if (f.count != 1) printf("]");
     }
-    printf("\n  }\n");
+    printf("\n  },\n");
 }
 
 int cmd_tile(int argc, char **argv) {
@@ -223,11 +230,26 @@ int cmd_tile(int argc, char **argv) {
             r.op.type, (unsigned long long)plan->key, plan->block_dim,
             (unsigned long long)plan->workspace, plan->sync_all ? "true" : "false", plan->size);
         print_fields(r.op.type, plan);
-        printf("}\n");
+        printf("  \"tiling_hex\": \"");
+        for (size_t i = 0; i < plan->size; i++)
+            printf("%02x", plan->data[i]);
+        printf("\"\n}\n");
     }
     free(plan);
     request_free(&r);
     return status;
+}
+
+/* The warnings' texts as JSON; they hold names and numbers, and file names of kernels. */
+static void print_warnings(FILE *f, const struct ascgrad_report *p) {
+    fprintf(f, "  \"warnings\": %u,\n  \"warning\": [", p->warnings);
+    for (uint32_t i = 0; i < p->warnings && i < ASCGRAD_WARNINGS; i++) {
+        fprintf(f, "%s\n    \"", i ? "," : "");
+        for (const char *c = p->warning[i]; *c; c++)
+            fprintf(f, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        fputc('"', f);
+    }
+    fprintf(f, "%s]\n}\n", p->warnings ? "\n  " : "");
 }
 
 static int print_report(FILE *f, const struct request *r, const struct ascgrad_report *p) {
@@ -245,10 +267,10 @@ static int print_report(FILE *f, const struct request *r, const struct ascgrad_r
     fprintf(f,
             "  \"busy\": {\"V\": %.0f, \"MTE2\": %.0f, \"MTE3\": %.0f, \"S\": %.0f},\n"
             "  \"dma\": %llu,\n  \"barriers\": %llu,\n  \"vector_calls\": %llu,\n"
-            "  \"cores_used\": %u,\n  \"warnings\": %u\n}\n",
+            "  \"cores_used\": %u,\n",
             p->busy_v, p->busy_mte2, p->busy_mte3, p->busy_s, (unsigned long long)p->dmas,
-            (unsigned long long)p->barriers, (unsigned long long)p->vector_calls, p->cores_used,
-            p->warnings);
+            (unsigned long long)p->barriers, (unsigned long long)p->vector_calls, p->cores_used);
+    print_warnings(f, p);
     return ferror(f) ? EXIT_FILES : EXIT_DONE;
 }
 

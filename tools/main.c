@@ -55,7 +55,7 @@ static const struct {
     {"perf", cmd_perf}, {"check", cmd_check}, {"support", cmd_support}, {"doctor", ascgrad_doctor},
 };
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
     if (argc < 2) {
         fputs(help, stderr);
         return EXIT_USAGE;
@@ -73,4 +73,13 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
     complain("there is no command '%s'; see ascgrad --help", argv[1]);
     return EXIT_USAGE;
+}
+
+/* A full disk shows when the last words are written, at the latest. */
+int main(int argc, char **argv) {
+    int status = run(argc, argv);
+    bool written = !ferror(stdout);
+    if (fclose(stdout) == 0 && written) return status;
+    complain("standard output could not be written in full");
+    return status == EXIT_DONE ? EXIT_FILES : status;
 }

@@ -2,9 +2,13 @@
 #include "npy.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "request.h"
 
@@ -92,19 +96,30 @@ const char *npy_parse(const unsigned char *file, size_t size, bool bf16,
     return NULL;
 }
 
+/* All of a file, which may be a pipe. */
+static const char *read_all(FILE *f, unsigned char **data, size_t *size) {
+    size_t capacity = 0;
+    for (;;) {
+        if (*size == capacity) {
+            capacity = capacity ? capacity * 2 : 65536;
+            unsigned char *more = realloc(*data, capacity);
+            if (!more) return "out of memory";
+            *data = more;
+        }
+        size_t n = fread(*data + *size, 1, capacity - *size, f);
+        *size += n;
+        if (ferror(f)) return strerror(errno);
+        if (n == 0) return NULL;
+    }
+}
+
 const char *npy_read(const char *path, bool bf16, struct ascgrad_tensor *tensor) {
     FILE *f = fopen(path, "rb");
     if (!f) return strerror(errno);
-    const char *wrong = NULL;
     unsigned char *file = NULL;
-    long size = 0;
-    if (fseek(f, 0, SEEK_END) != 0 || (size = ftell(f)) < 0 || fseek(f, 0, SEEK_SET) != 0)
-        wrong = "the file cannot be sized";
-    else if (!(file = malloc(size ? (size_t)size : 1)))
-        wrong = "out of memory";
-    else if (fread(file, 1, (size_t)size, f) != (size_t)size)
-        wrong = "the file cannot be read";
-    if (!wrong) wrong = npy_parse(file, (size_t)size, bf16, tensor);
+    size_t size = 0;
+    const char *wrong = read_all(f, &file, &size);
+    if (!wrong) wrong = npy_parse(file, size, bf16, tensor);
     free(file);
     fclose(f);
     return wrong;
@@ -133,16 +148,58 @@ static int write_all(FILE *f, const struct ascgrad_tensor *t) {
            (bytes == 0 || fwrite(t->data, 1, bytes, f) == bytes);
 }
 
-const char *npy_write(const char *path, const struct ascgrad_tensor *tensor) {
-    char part[4096];
-    if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
-        return "the path is too long";
-    FILE *f = fopen(part, "wb");
+/* Writes and closes; errno tells why not. */
+static bool write_file(FILE *f, const struct ascgrad_tensor *tensor) {
+    bool good = write_all(f, tensor);
+    int wrong = errno;
+    if (fclose(f) != 0)
+        good = false;
+    else
+        errno = wrong;
+    return good;
+}
+
+/* A new file beside path, under a name that nobody has. */
+static FILE *open_beside(const char *path, mode_t mode, char *part, size_t size) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    for (unsigned n = (unsigned)getpid(), tries = 0; tries < 100; tries++, n += 40503) {
+        if ((size_t)snprintf(part, size, "%.*s.ascgrad-%08x", folder, path, n) >= size) {
+            errno = ENAMETOOLONG;
+            return NULL;
+        }
+        int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+        if (fd >= 0) return fdopen(fd, "wb");
+        if (errno != EEXIST) return NULL;
+    }
+    return NULL;
+}
+
+/* The file is whole or as it was before. */
+static const char *replace(const char *path, mode_t mode, const struct ascgrad_tensor *tensor) {
+    char part[PATH_MAX];
+    FILE *f = open_beside(path, mode, part, sizeof part);
     if (!f) return strerror(errno);
-    int good = write_all(f, tensor);
-    if (fclose(f) != 0) good = 0;
-    if (good && rename(part, path) == 0) return NULL;
+    if (write_file(f, tensor) && rename(part, path) == 0) return NULL;
     const char *wrong = strerror(errno);
     remove(part);
+    return wrong;
+}
+
+const char *npy_write(const char *path, const struct ascgrad_tensor *tensor) {
+    struct stat at;
+    if (stat(path, &at) != 0) {
+        if (lstat(path, &at) == 0) return "this link leads nowhere";
+        return replace(path, 0666, tensor);
+    }
+    if (S_ISDIR(at.st_mode)) return strerror(EISDIR);
+    if (!(at.st_mode & 0222) || access(path, W_OK) != 0) return "this file is read-only";
+    if (!S_ISREG(at.st_mode)) { /* a device or a pipe is written to */
+        FILE *f = fopen(path, "wb");
+        return f && write_file(f, tensor) ? NULL : strerror(errno);
+    }
+    char *real = realpath(path, NULL); /* a link stays, the file behind it is new */
+    const char *wrong = real ? replace(real, at.st_mode & 0777, tensor) : strerror(errno);
+    free(real);
     return wrong;
 }

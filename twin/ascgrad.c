@@ -11,6 +11,7 @@
 
 #include "../core/ir.h"
 #include "fields.h"
+#include "fp_state.h"
 #include "launch.h"
 #include "roofline.h"
 
@@ -20,6 +21,10 @@ _Static_assert((int)ASCGRAD_TYPE_BF16 == (int)ASCGRAD_BF16, "dtype numbers are G
 _Static_assert((int)ASCGRAD_VIOLATION == (int)TWIN_VIOLATION, "one set of codes");
 _Static_assert((int)ASCGRAD_SYSTEM == (int)TWIN_SYSTEM, "one set of codes");
 _Static_assert(ASCGRAD_WHY >= TWIN_WHY, "the twin's sentences fit");
+_Static_assert((int)ASCGRAD_CORES_MAX == (int)TWIN_MAX_CORES, "one limit");
+_Static_assert(sizeof((struct ascgrad_report *)0)->warning ==
+                   sizeof((struct twin_report *)0)->warning,
+               "the twin's warnings fit");
 
 /* The functions and kernels of every operator, in the order of the IR table. */
 #define ASCGRAD_OP(type, op)                                                                       \
@@ -69,11 +74,22 @@ static int fail(char *why, int code, const char *format, const char *a, const ch
     return code;
 }
 
-static bool set_shape(const struct ascgrad_tensor *t, struct ascgrad_shape *shape) {
-    if (t->rank < 0 || t->rank > ASCGRAD_MAX_RANK) return false;
+/* Dimensions are numbers, or -1: unknown; a single -2 is an unknown rank. NULL, or what is wrong.
+ */
+static const char *set_shape(const struct ascgrad_tensor *t, struct ascgrad_shape *shape) {
+    if (t->rank < 0) return "no shape";
+    if (t->rank > ASCGRAD_MAX_RANK) return "more than 25 axes";
+    for (int32_t i = 0; i < t->rank; i++)
+        if (t->dim[i] < -1 && !(t->rank == 1 && t->dim[i] == -2)) return "a negative dimension";
     shape->rank = (uint64_t)t->rank;
     memcpy(shape->dim, t->dim, (size_t)t->rank * sizeof shape->dim[0]);
-    return true;
+    return NULL;
+}
+
+static int bad_tensor(char *why, const struct ascgrad_ir *ir, const char *kind, const char *name,
+                      const char *wrong) {
+    snprintf(why, ASCGRAD_WHY, "%s: %s %s has %s", ir->type, kind, name, wrong);
+    return ASCGRAD_USAGE;
 }
 
 static int set_inputs(struct resolved *r, const struct ascgrad_call *call, char *why) {
@@ -85,9 +101,8 @@ static int set_inputs(struct resolved *r, const struct ascgrad_call *call, char 
                             r->ir->in[i].name);
             continue;
         }
-        if (!set_shape(&call->in[i], &r->in[i]))
-            return fail(why, ASCGRAD_USAGE, "%s: input %s has more than 25 axes", r->ir->type,
-                        r->ir->in[i].name);
+        const char *wrong = set_shape(&call->in[i], &r->in[i]);
+        if (wrong) return bad_tensor(why, r->ir, "input", r->ir->in[i].name, wrong);
         arg->present = true;
         arg->dtype = call->in[i].dtype;
         arg->shape = &r->in[i];
@@ -106,7 +121,7 @@ static int set_attrs(struct resolved *r, const struct ascgrad_call *call, char *
         attr->kind = ir->kind;
         attr->i = set ? set->value : ir->initial;
         attr->list = set ? set->list : NULL;
-        attr->count = set ? set->count : 0;
+        attr->count = attr->list ? set->count : 0;
     }
     return ASCGRAD_OK;
 }
@@ -167,6 +182,8 @@ static int infer(struct resolved *r, int32_t dtype[], char *why) {
 
 int ascgrad_infer(struct ascgrad_call *call, char why[ASCGRAD_WHY]) {
     struct resolved r;
+    char unread[ASCGRAD_WHY];
+    if (!why) why = unread;
     int32_t dtype[ASCGRAD_MAX_OUTPUTS];
     int code = resolve(&r, call, why);
     if (code == ASCGRAD_OK) code = infer(&r, dtype, why);
@@ -181,9 +198,8 @@ int ascgrad_infer(struct ascgrad_call *call, char why[ASCGRAD_WHY]) {
 /* The outputs as the caller has them; tiling compares them with what it expects. */
 static int set_outputs(struct resolved *r, const struct ascgrad_call *call, char *why) {
     for (uint32_t i = 0; i < r->ir->outputs; i++) {
-        if (!set_shape(&call->out[i], &r->out[i]))
-            return fail(why, ASCGRAD_USAGE, "%s: output %s has no shape", r->ir->type,
-                        r->ir->out[i].name);
+        const char *wrong = set_shape(&call->out[i], &r->out[i]);
+        if (wrong) return bad_tensor(why, r->ir, "output", r->ir->out[i].name, wrong);
         r->node.out[i] = (struct ascgrad_arg){true, call->out[i].dtype, &r->out[i]};
     }
     return ASCGRAD_OK;
@@ -214,12 +230,19 @@ static int tile(struct resolved *r, const struct ascgrad_call *call, struct ascg
 int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan,
                  char why[ASCGRAD_WHY]) {
     struct resolved r;
-    return tile(&r, call, plan, why);
+    char unread[ASCGRAD_WHY];
+    if (!why) why = unread;
+    if (!plan) return fail(why, ASCGRAD_USAGE, "%s%s", "there is no plan to fill", "");
+    fp_state caller = fp_enter();
+    int code = tile(&r, call, plan, why);
+    fp_set(caller);
+    return code;
 }
 
 bool ascgrad_plan_field(const char *op, const struct ascgrad_plan *plan, uint32_t index,
                         struct ascgrad_field *field) {
     const char *kernel = NULL;
+    if (!op || !plan || !field) return false;
     for (uint32_t i = 0; i < ascgrad_ir_count; i++)
         if (strcmp(ascgrad_ir_table[i].type, op) == 0) kernel = ascgrad_ir_table[i].kernel;
     for (const struct tiling_struct *t = ascgrad_tiling_structs; kernel && t->kernel; t++) {
@@ -280,6 +303,7 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     report->vector_calls = t->vector_calls;
     report->cores_used = t->cores_used;
     report->warnings = t->warnings;
+    memcpy(report->warning, t->warning, sizeof report->warning);
 }
 
 static int launch(struct resolved *r, const struct ascgrad_call *call,
@@ -320,6 +344,9 @@ static int launch(struct resolved *r, const struct ascgrad_call *call,
 int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
                 char why[ASCGRAD_WHY]) {
     struct resolved r;
+    char unread[ASCGRAD_WHY];
+    if (!why) why = unread;
+    fp_state caller = fp_enter();
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
     int code = plan && t ? tile(&r, call, plan, why)
@@ -328,12 +355,13 @@ int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
     if (code == ASCGRAD_OK && report) fill_report(report, &r, plan, t);
     free(plan);
     free(t);
+    fp_set(caller);
     return code;
 }
 
 bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
     static const char *const kinds[] = {"int", "bool", "listInt"};
-    if (index >= ascgrad_ir_count) return false;
+    if (index >= ascgrad_ir_count || !info) return false;
     const struct ascgrad_ir *ir = &ascgrad_ir_table[index];
     *info = (struct ascgrad_op_info){ir->type,  ir->kernel, ir->inputs, ir->outputs,
                                      ir->attrs, {{0}},      {{0}},      {{0}}};

@@ -5,12 +5,15 @@
  *
  *     struct ascgrad_tensor in[2]  = {{...grad_output...}, {...grad_self...}};   // by IR index
  *     struct ascgrad_tensor out[1] = {{...grad_input...}};
- *     struct ascgrad_call call = {.op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out,
- * .outputs = 1}; char why[ASCGRAD_WHY]; if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK)
- * fprintf(stderr, "%s\n", why);
+ *     struct ascgrad_call call = {
+ *         .op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out, .outputs = 1};
+ *     char why[ASCGRAD_WHY];
+ *     if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK) fprintf(stderr, "%s\n", why);
  *
- * Every function is thread-safe; nothing is kept between calls. An error is a code and one
- * sentence.
+ * Every function is thread-safe, also after fork; nothing is kept between calls. An error is a code
+ * and one sentence; why may be NULL. The library rounds to nearest and keeps denormals, whatever
+ * rounding mode, flush-to-zero or traps the caller has set, and leaves those as they were. It needs
+ * 64 KB of stack in the calling thread.
  */
 #ifndef ASCGRAD_H
 #define ASCGRAD_H
@@ -25,6 +28,8 @@ extern "C" {
 
 #define ASCGRAD_API __attribute__((visibility("default")))
 #define ASCGRAD_WHY 1024
+
+enum { ASCGRAD_CORES_MAX = 64, ASCGRAD_WARNINGS = 8 };
 
 /* The values are the exit statuses of the ascgrad command. */
 enum ascgrad_code {
@@ -64,8 +69,9 @@ struct ascgrad_call {
     const struct ascgrad_setting *attr; /* NULL: all defaults */
     uint32_t attrs;
     const char *soc; /* NULL: "ascend910b1" */
-    uint32_t cores;  /* 0: as many as the chip has (checked) or as suits the CPU (fast) */
-    bool fast;       /* checks compiled out, blocks on threads */
+    uint32_t cores; /* up to ASCGRAD_CORES_MAX; 0: as many as the chip has (checked) or as suits the
+                       CPU (fast) */
+    bool fast;      /* checks compiled out, blocks on threads */
     uint64_t
         order; /* checked: 0 runs the cores in order, anything else is the seed of a permutation */
     const char *trace; /* checked: file for a Chrome trace, or NULL */
@@ -81,7 +87,8 @@ struct ascgrad_report {
     double busy_v, busy_mte2, busy_mte3, busy_s; /* cycles on the slowest core */
     uint64_t dmas, barriers, vector_calls;       /* slowest core */
     uint32_t cores_used;
-    uint32_t warnings;
+    uint32_t warnings; /* different ones; the texts of the first few, one sentence each */
+    char warning[ASCGRAD_WARNINGS][256];
 };
 
 /* What tiling decided, and the bytes of the operator's tiling struct. */
@@ -95,12 +102,13 @@ struct ascgrad_plan {
     unsigned char data[ASCGRAD_PLAN_MAX];
 };
 
-/* One field of a tiling struct; count > 1 for an array. */
+/* One field of a tiling struct. An array has count elements, stride bytes apart; a field of a
+ * struct in an array is one too ("stream.lines"). */
 struct ascgrad_field {
     const char *name;
     size_t offset, size; /* size of one element */
-    size_t count;
-    bool is_float;
+    size_t count, stride;
+    bool is_float, is_signed;
 };
 
 struct ascgrad_arg_info {

@@ -53,7 +53,7 @@ class _Report(ctypes.Structure):
                 ("busy_v", ctypes.c_double), ("busy_mte2", ctypes.c_double), ("busy_mte3", ctypes.c_double),
                 ("busy_s", ctypes.c_double), ("dmas", ctypes.c_uint64), ("barriers", ctypes.c_uint64),
                 ("vector_calls", ctypes.c_uint64), ("cores_used", ctypes.c_uint32),
-                ("warnings", ctypes.c_uint32)]
+                ("warnings", ctypes.c_uint32), ("warning", (ctypes.c_char * 256) * 8)]
 
 
 class _Arg(ctypes.Structure):
@@ -201,7 +201,9 @@ class _Request:
     def run(self):
         why, report = ctypes.create_string_buffer(_WHY), _Report()
         _raise(_lib.ascgrad_run(ctypes.byref(self.call), ctypes.byref(report), why), why)
-        return {name: getattr(report, name) for name, _ in _Report._fields_}
+        values = {name: getattr(report, name) for name, _ in _Report._fields_}
+        values["warning"] = [text.value.decode() for text in report.warning][:report.warnings]
+        return values
 
 
 def prepare(op, inputs, attrs=None, dtype=None, soc=None, cores=0, fast=False, order=0, trace=None):

@@ -77,8 +77,24 @@ expect 1 'wants a value' "$ascgrad" infer ExpSegsumGrad --in
 expect 0 '"block_dim": ' "$ascgrad" tile ExpSegsumGrad --in 'grad_output=fp32[9,64,64]' --in 'grad_self=fp32[9,64,64]'
 "$ascgrad" tile RopeGrad --in 'q=fp16[9,256]' --in 'k=fp16[9,128]' --in 'cos=fp16[8,128]' --in 'sin=fp16[8,128]' --attr qSeqLen=5,4 --cores 3 >tile.json
 expect 0 '' "$python" -c 'import json; t = json.load(open("tile.json")); assert t["fields"] and 1 <= t["block_dim"] <= 3'
+"$ascgrad" tile RotaryPositionEmbeddingGrad --in 'dy=fp32[2,3,5,8]' --in 'cos=fp32[1,3,1,8]' --in 'sin=fp32[1,3,1,8]' >rotary.json
+"$ascgrad" tile NormRopeConcatGrad --in 'grad_query_output=fp32[1,2,5,16]' --in 'grad_key_output=fp32[1,2,7,16]' \
+  --in 'grad_value_output=fp32[1,2,7,16]' --in 'query=fp32[1,3,2,16]' --in 'key=fp32[1,4,2,16]' \
+  --in 'encoder_query=fp32[1,2,2,16]' --in 'encoder_key=fp32[1,3,2,16]' >norm.json
+expect 0 '' "$python" - <<'PY'
+import json
+for name, field, first in (("rotary", "slab_stride", None), ("rotary", "keys", 3), ("norm", "stream.lines", None)):
+    t = json.load(open(name + ".json"))
+    raw = bytes.fromhex(t["tiling_hex"])
+    assert len(raw) == t["tiling_bytes"] and field in t["fields"], (name, field)
+    values = [v for f in t["fields"].values() for v in (f if isinstance(f, list) else [f])]
+    assert 4 * len(values) <= len(raw) <= 8 * len(values), (name, len(values))
+    if first: assert t["fields"][field] == first == int.from_bytes(raw[:8], "little"), t["fields"]
+PY
 expect 1 "no chip 'ascend1'" "$ascgrad" tile ExpSegsumGrad --in 'grad_output=fp32[4,4]' --in 'grad_self=fp32[4,4]' --soc ascend1
-expect 1 '--cores wants' "$ascgrad" tile ExpSegsumGrad --cores 0
+expect 1 'from 1 to 64' "$ascgrad" tile ExpSegsumGrad --cores 0
+expect 1 'from 1 to 64' "$ascgrad" tile ExpSegsumGrad --cores 65
+expect 1 '--soc is given twice' "$ascgrad" tile ExpSegsumGrad --soc ascend910b1 --soc ascend910b2
 expect 1 "no option '--fast'" "$ascgrad" tile ExpSegsumGrad --fast
 
 # run: the worked example in three dtypes, checked and fast
@@ -103,6 +119,58 @@ expect 4 ':bf16' "$ascgrad" run ExpSegsumGrad --in grad_output=bf16.npy --in gra
 expect 4 'no/such/dir' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy --out grad_input=no/such/dir/o.npy
 expect 1 "no output 'dx'" "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --out dx=o.npy
 
+expect 4 'directory' "$ascgrad" run ExpSegsumGrad --in grad_output=. --in grad_self=a.npy
+expect 1 'given twice' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --out grad_input=o.npy --out grad_input=p.npy
+
+# run: where a result goes. A pipe and a link are written to, a read-only file is refused, nobody's link is followed.
+segsum() { # OUT
+  expect 0 '' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy --out "grad_input=$1"
+}
+right() { # FILE
+  expect 0 '' "$python" -c 'import sys, numpy as np; assert np.load(sys.argv[1]).tolist() == [[0, 3, 4, 3]]' "$1"
+}
+mkfifo pipe
+timeout 20 cat pipe >piped.npy &
+segsum pipe
+wait
+expect 0 '' test -p pipe
+right piped.npy
+timeout 20 dd if=a.npy of=pipe status=none &
+expect 0 '' "$ascgrad" run ExpSegsumGrad --in grad_output=pipe --in grad_self=a.npy
+wait
+mkdir deep
+echo old >deep/kept.npy
+ln -s deep/kept.npy link.npy
+segsum link.npy
+expect 0 '' test -L link.npy
+right deep/kept.npy
+ln -s nowhere dangling.npy
+expect 4 'leads nowhere' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy --out grad_input=dangling.npy
+absent nowhere
+cp a.npy locked.npy
+chmod 444 locked.npy
+expect 4 'read-only' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy --out grad_input=locked.npy
+expect 0 '' cmp a.npy locked.npy
+echo precious >victim
+ln -s victim planted.npy.part
+segsum planted.npy
+right planted.npy
+expect 0 'precious' cat victim
+long=$(printf '%0247d.npy' 0)
+segsum "$long"
+right "$long"
+expect 0 '' sh -c '! ls -A | grep -q "^[.]ascgrad"'
+
+# a full disk under standard output
+printf 'ExpSegsumGrad grad_output=fp32[4,4] grad_self=fp32[4,4]\n' >rows
+for words in ops 'ops --json' support version --help 'check --rows rows' 'check ExpSegsumGrad --list' \
+  'infer ExpSegsumGrad --in grad_output=fp32[4,4] --in grad_self=fp32[4,4]' \
+  'tile ExpSegsumGrad --in grad_output=fp32[4,4] --in grad_self=fp32[4,4]' \
+  'perf ExpSegsumGrad --in grad_output=fp32[4,4] --in grad_self=fp32[4,4]'; do
+  # shellcheck disable=SC2086
+  expect 4 'standard output' sh -c '"$@" >/dev/full' sh "$ascgrad" $words
+done
+
 # perf and its trace
 "$ascgrad" perf ExpSegsumGrad --in 'grad_output=bf16[16,128,128]' --in 'grad_self=bf16[16,128,128]' --trace t.json >perf.json
 expect 0 '' "$python" - <<'PY'
@@ -112,6 +180,7 @@ assert p["ratio"] >= 1 and p["cycles"] > 0 and p["gm_read"] > 0 and p["launch_us
 assert p["min_bytes"] == 16 * (128 * 127 + 128) * 2
 assert abs(p["ratio"] - p["time_us"] / p["roofline_us"]) < 0.01 * p["ratio"]
 assert json.load(open("t.json"))
+assert p["warnings"] == 0 and p["warning"] == []
 PY
 expect 1 'every dimension' "$ascgrad" perf ExpSegsumGrad --in 'grad_output=bf16[-1,-1]' --in 'grad_self=bf16[-1,-1]'
 
