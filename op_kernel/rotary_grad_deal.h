@@ -134,7 +134,8 @@ __aicore__ inline void NegateOdd(const LocalTensor<float> &pairs, uint32_t count
 }
 
 /* A pair sum in which only one of the two takes part is that one: it moves one element of every
- * pair to the front. */
+ * pair to the front. The sign of a zero is lost: no public text says whether a lane that is masked
+ * counts as +0 or as -0. */
 __aicore__ inline void Pick(const LocalTensor<float> &to, const LocalTensor<float> &pairs,
                             uint64_t lanes, uint32_t count) {
     uint64_t mask[2] = {lanes, 0};

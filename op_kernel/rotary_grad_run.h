@@ -123,6 +123,10 @@ __aicore__ inline void DoKeys(Kernel<T> &k, Keys &keys, int64_t first_chunk, int
         Add(k.sums[(i - 2) * 2 * t.cosines], k.sums[(i - 2) * 2 * t.cosines],
             k.sums[(i - 1) * 2 * t.cosines], (int32_t)(2 * t.cosines));
     }
+    if (MODE == 3 && t.levels == 0) { /* 0 + x as in a sum: Pick does not keep the sign of a zero */
+        PipeBarrier<PIPE_V>();
+        Adds(k.terms, k.terms, 0.0f, (int32_t)(2 * keys.count * size));
+    }
     for (uint32_t which = 0; which < 2; which++) {
         LocalTensor<float> rows =
             t.levels > 0 ? k.sums[which * t.cosines] : k.terms[which * keys.count * size];

@@ -264,6 +264,20 @@ def refused(op, shapes, attrs, words):
     raise AssertionError(f"{op} {shapes} {attrs} was not refused")
 
 
+def test_zeros_of_mode_3():
+    """x = -0 and +0 against dy of both signs: the zeros of a sum are +0, dsin[A] is minus its sum. Were dcos the bare
+    product, its sign would hang on what the chip takes for a masked lane of a pair sum."""
+    for rows, cos_rows in ((4, 4), (4, 1), (1, 1)):
+        for dtype in DTYPES:
+            x, dy = (np.resize(np.array(v, np.float32), (rows, 32)) for v in ([-0.0, 0.0], [1.0, 1.0, 1.0, -1.0, -1.0]))
+            table = np.ones((cos_rows, 32), np.float32)
+            inputs = {"dy": dy, "cos": table, "sin": table, "x": x}
+            out, _ = run(RPE, {n: cast(a, dtype) for n, a in inputs.items()}, {"mode": 3})
+            for name, minus in (("dcos", [False] * 32), ("dsin", [True] * 16 + [False] * 16)):
+                got = to_float(out[name])
+                assert np.all(got == 0) and np.all(np.signbit(got) == minus), f"{rows} {cos_rows} {dtype}: {name}"
+
+
 def test_refusals():
     c = (1, 3, 1, 8)
     refused(RPE, {"dy": (2, 3, 4, 8), "cos": c, "sin": (1, 3, 4, 8)}, {}, "cos and sin must have one shape")
