@@ -183,10 +183,10 @@ ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t i
         return ascgrad_refuse(error, node, "input %s is required but not connected", input_name);
     }
     struct ascgrad_text text;
-    if (!ascgrad_shape_concrete(arg->shape)) {
+    if (!ascgrad_shape_concrete(arg->shape) || arg->shape->rank > ASCGRAD_MOST_DIMS) {
         return ascgrad_refuse(error, node,
                               "the shape of %s must be known with at most %d dimensions, got %s",
-                              input_name, ASCGRAD_MAX_RANK, ascgrad_shape_text(arg->shape, &text));
+                              input_name, ASCGRAD_MOST_DIMS, ascgrad_shape_text(arg->shape, &text));
     }
     if (!countable(arg->shape)) {
         return ascgrad_refuse(error, node, "the size of %s %s does not fit 63 bits", input_name,

@@ -16,8 +16,11 @@
 extern "C" {
 #endif
 
+/* A shape of GE holds 25 dimensions. Its kernel compiler takes no tensor of more than 8, so the
+ * operators refuse these by themselves. */
 enum {
     ASCGRAD_MAX_RANK = 25,
+    ASCGRAD_MOST_DIMS = 8,
     ASCGRAD_MAX_INPUTS = 21,
     ASCGRAD_MAX_OUTPUTS = 14,
     ASCGRAD_MAX_ATTRS = 4,

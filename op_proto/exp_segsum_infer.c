@@ -14,9 +14,9 @@ static bool agree(int64_t a, int64_t b) {
 static ascgrad_result check_matrix(const struct ascgrad_node *node, const struct ascgrad_shape *s,
                                    const char *name, struct ascgrad_error *error) {
     struct ascgrad_text text;
-    if (s->rank < 2 || s->rank > ASCGRAD_MAX_RANK) {
+    if (s->rank < 2 || s->rank > ASCGRAD_MOST_DIMS) {
         return ascgrad_refuse(error, node, "%s has shape %s, but a rank of 2 to %d is needed", name,
-                              ascgrad_shape_text(s, &text), ASCGRAD_MAX_RANK);
+                              ascgrad_shape_text(s, &text), ASCGRAD_MOST_DIMS);
     }
     if (!agree(s->dim[s->rank - 2], s->dim[s->rank - 1])) {
         return ascgrad_refuse(error, node, "the last two dimensions of %s %s must be equal", name,

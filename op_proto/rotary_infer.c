@@ -20,10 +20,10 @@ static ascgrad_result infer(const struct ascgrad_node *node, const char *const n
         if (i >= node->inputs || !in->present || !in->shape) {
             return ascgrad_refuse(error, node, "input %s is required but not connected", names[i]);
         }
-        if (in->shape->rank > ASCGRAD_MAX_RANK) {
+        if (in->shape->rank > ASCGRAD_MOST_DIMS) {
             struct ascgrad_text text;
             return ascgrad_refuse(error, node, "%s has more than %d dimensions: %s", names[i],
-                                  ASCGRAD_MAX_RANK, ascgrad_shape_text(in->shape, &text));
+                                  ASCGRAD_MOST_DIMS, ascgrad_shape_text(in->shape, &text));
         }
         *out[i] = *in->shape;
     }
