@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The IR of the operators as a C table. The table itself is generated at build time from
- * op_proto/inc/ascgrad_ops.h (irdump), so it cannot differ from what REG_OP registers.
+ * The IR of the operators as a C table: the names, order, kinds and defaults of everything an
+ * operator has. The table itself is generated at build time from op_proto/inc/ascgrad_ops.h
+ * (irdump), so it cannot differ from what REG_OP registers.
  */
-#ifndef ASCGRAD_GE_IR_H
-#define ASCGRAD_GE_IR_H
+#ifndef ASCGRAD_CORE_IR_H
+#define ASCGRAD_CORE_IR_H
 
-#include "node.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* A shape of GE holds 25 dimensions. Its kernel compiler takes no tensor of more than 8, so the
+ * operators refuse these by themselves. The rest is room for the largest operator; irdump refuses a
+ * larger one. */
+enum {
+    ASCGRAD_MAX_RANK = 25,
+    ASCGRAD_MOST_DIMS = 8,
+    ASCGRAD_MAX_INPUTS = 21,
+    ASCGRAD_MAX_OUTPUTS = 14,
+    ASCGRAD_MAX_ATTRS = 4,
+};
 
 struct ascgrad_ir_arg {
     const char *name;
     bool optional;
     const char *types; /* "fp16,fp32,bf16" or "fp32" */
 };
+
+enum ascgrad_attr_kind { ASCGRAD_ATTR_INT, ASCGRAD_ATTR_BOOL, ASCGRAD_ATTR_LIST_INT };
 
 struct ascgrad_ir_attr {
     const char *name;

@@ -14,7 +14,7 @@ ascgrad_result ascgrad_refuse(struct ascgrad_error *error, const struct ascgrad_
     if (!error) {
         return ASCGRAD_REFUSED;
     }
-    const char *type = node && node->type ? node->type : "operator";
+    const char *type = node && node->ir ? node->ir->type : "operator";
     const char *name = node && node->name ? node->name : "";
     /* Graph node names can be longer than the buffer; the rule must survive, so the name is cut. */
     int used = snprintf(error->text, sizeof error->text, "%.64s '%.96s': ", type, name);
@@ -176,46 +176,92 @@ static bool countable(const struct ascgrad_shape *s) {
     return true;
 }
 
+ascgrad_result ascgrad_need_input(const struct ascgrad_node *node, uint32_t input,
+                                  struct ascgrad_error *error) {
+    if (node->in[input].present && node->in[input].shape) return ASCGRAD_DONE;
+    return ascgrad_refuse(error, node, "input %s is required but not connected",
+                          node->ir->in[input].name);
+}
+
 ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t input,
-                                     const char *input_name, struct ascgrad_error *error) {
-    const struct ascgrad_arg *arg = input < node->inputs ? &node->in[input] : NULL;
-    if (!arg || !arg->present || !arg->shape) {
-        return ascgrad_refuse(error, node, "input %s is required but not connected", input_name);
-    }
+                                     struct ascgrad_error *error) {
+    if (ascgrad_need_input(node, input, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    const struct ascgrad_shape *shape = node->in[input].shape;
+    const char *name = node->ir->in[input].name;
     struct ascgrad_text text;
-    if (!ascgrad_shape_concrete(arg->shape) || arg->shape->rank > ASCGRAD_MOST_DIMS) {
+    if (!ascgrad_shape_concrete(shape) || shape->rank > ASCGRAD_MOST_DIMS) {
         return ascgrad_refuse(error, node,
                               "the shape of %s must be known with at most %d dimensions, got %s",
-                              input_name, ASCGRAD_MOST_DIMS, ascgrad_shape_text(arg->shape, &text));
+                              name, ASCGRAD_MOST_DIMS, ascgrad_shape_text(shape, &text));
     }
-    if (!countable(arg->shape)) {
-        return ascgrad_refuse(error, node, "the size of %s %s does not fit 63 bits", input_name,
-                              ascgrad_shape_text(arg->shape, &text));
+    if (!countable(shape)) {
+        return ascgrad_refuse(error, node, "the size of %s %s does not fit 63 bits", name,
+                              ascgrad_shape_text(shape, &text));
     }
     return ASCGRAD_DONE;
 }
 
-ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, struct ascgrad_error *error,
-                                  const char *const input_names[], uint32_t first, uint32_t count) {
+ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, uint32_t first, uint32_t count,
+                                  struct ascgrad_error *error) {
+    const struct ascgrad_ir_arg *ir = node->ir->in;
     uint32_t seen = UINT32_MAX;
-    for (uint32_t i = first; i < node->inputs && i - first < count; i++) {
+    for (uint32_t i = first; i < node->ir->inputs && i - first < count; i++) {
         const struct ascgrad_arg *arg = &node->in[i];
         if (!arg->present) {
             continue;
         }
         if (ascgrad_dtype_size(arg->dtype) == 0) {
             return ascgrad_refuse(error, node,
-                                  "%s must be fp16, fp32 or bf16, got %s (%" PRId32 ")",
-                                  input_names[i], ascgrad_dtype_name(arg->dtype), arg->dtype);
+                                  "%s must be fp16, fp32 or bf16, got %s (%" PRId32 ")", ir[i].name,
+                                  ascgrad_dtype_name(arg->dtype), arg->dtype);
+        }
+        if (!strchr(ir[i].types, ',')) { /* one type, whatever the others have */
+            if (strcmp(ir[i].types, ascgrad_dtype_name(arg->dtype)) == 0) continue;
+            return ascgrad_refuse(error, node, "%s must be %s, got %s", ir[i].name, ir[i].types,
+                                  ascgrad_dtype_name(arg->dtype));
         }
         if (seen == UINT32_MAX) {
             seen = i;
         } else if (arg->dtype != node->in[seen].dtype) {
             return ascgrad_refuse(error, node, "%s and %s must have one dtype, got %s and %s",
-                                  input_names[seen], input_names[i],
+                                  ir[seen].name, ir[i].name,
                                   ascgrad_dtype_name(node->in[seen].dtype),
                                   ascgrad_dtype_name(arg->dtype));
         }
     }
     return ASCGRAD_DONE;
+}
+
+ascgrad_result ascgrad_need_inputs(const struct ascgrad_node *node, struct ascgrad_error *error) {
+    for (uint32_t i = 0; i < node->ir->inputs; i++) {
+        if (node->ir->in[i].optional && !node->in[i].present) continue;
+        if (ascgrad_need_concrete(node, i, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    }
+    return ascgrad_need_dtype(node, 0, node->ir->inputs, error);
+}
+
+ascgrad_result ascgrad_need_output(const struct ascgrad_node *node, uint32_t output,
+                                   const struct ascgrad_shape *shape, int32_t dtype,
+                                   struct ascgrad_error *error) {
+    const struct ascgrad_arg *out = &node->out[output];
+    const char *name = node->ir->out[output].name;
+    struct ascgrad_text a, b;
+    if (!out->present || !out->shape) return ASCGRAD_DONE;
+    if (!ascgrad_shape_equal(out->shape, shape)) {
+        return ascgrad_refuse(error, node, "%s has shape %s, but must be %s", name,
+                              ascgrad_shape_text(out->shape, &a), ascgrad_shape_text(shape, &b));
+    }
+    if (out->dtype != dtype) {
+        return ascgrad_refuse(error, node, "%s is %s, but must be %s", name,
+                              ascgrad_dtype_name(out->dtype), ascgrad_dtype_name(dtype));
+    }
+    return ASCGRAD_DONE;
+}
+
+ascgrad_result ascgrad_need_attr(const struct ascgrad_node *node, uint32_t attr, int64_t most,
+                                 struct ascgrad_error *error) {
+    int64_t value = node->attr[attr].i;
+    if (value >= 0 && value <= most) return ASCGRAD_DONE;
+    return ascgrad_refuse(error, node, "%s is %" PRId64 ", but must be 0 to %" PRId64,
+                          node->ir->attr[attr].name, value, most);
 }

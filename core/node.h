@@ -4,27 +4,19 @@
  * this same structure; infer and tiling functions see nothing else. Plain data, no allocation, safe
  * from many threads.
  */
-#ifndef ASCGRAD_GE_NODE_H
-#define ASCGRAD_GE_NODE_H
+#ifndef ASCGRAD_CORE_NODE_H
+#define ASCGRAD_CORE_NODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "ir.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A shape of GE holds 25 dimensions. Its kernel compiler takes no tensor of more than 8, so the
- * operators refuse these by themselves. */
-enum {
-    ASCGRAD_MAX_RANK = 25,
-    ASCGRAD_MOST_DIMS = 8,
-    ASCGRAD_MAX_INPUTS = 21,
-    ASCGRAD_MAX_OUTPUTS = 14,
-    ASCGRAD_MAX_ATTRS = 4,
-};
 
 /* GE's own numbers, so that no translation is needed. */
 enum ascgrad_dtype { ASCGRAD_FP32 = 0, ASCGRAD_FP16 = 1, ASCGRAD_BF16 = 27 };
@@ -48,8 +40,6 @@ struct ascgrad_arg {
     const struct ascgrad_shape *shape;
 };
 
-enum ascgrad_attr_kind { ASCGRAD_ATTR_INT, ASCGRAD_ATTR_BOOL, ASCGRAD_ATTR_LIST_INT };
-
 /* An attribute by value; a list points at packed, possibly unaligned int64: read it with
  * ascgrad_list_at. */
 struct ascgrad_attr {
@@ -65,11 +55,10 @@ static inline int64_t ascgrad_list_at(const struct ascgrad_attr *attr, size_t k)
     return v;
 }
 
-/* Inputs, outputs and attributes by IR index, in the order of ascgrad_ops.h. */
+/* Inputs, outputs and attributes by IR index: as many, and named, as ir says. */
 struct ascgrad_node {
-    const char *type;
+    const struct ascgrad_ir *ir;
     const char *name;
-    uint32_t inputs, outputs, attrs;
     struct ascgrad_arg in[ASCGRAD_MAX_INPUTS];
     struct ascgrad_arg out[ASCGRAD_MAX_OUTPUTS]; /* tiling only: shapes as the graph has them */
     struct ascgrad_attr attr[ASCGRAD_MAX_ATTRS];
@@ -132,19 +121,37 @@ int64_t ascgrad_elements(const struct ascgrad_shape *s, uint64_t from, uint64_t 
 
 bool ascgrad_shape_equal(const struct ascgrad_shape *a, const struct ascgrad_shape *b);
 
-/* Checks used by all tilings; each refuses with its own sentence.
- * The input is present, its shape is concrete, and no product of its dimensions times 8 overflows.
- */
-ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t input,
-                                     const char *input_name, struct ascgrad_error *error);
+/* Checks used by every infer and tiling; each refuses with its own sentence. */
 
-/* All present inputs of the range have one of the three dtypes, and all the same one. input_names
- * is by IR index, like node->in. */
-ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, struct ascgrad_error *error,
-                                  const char *const input_names[], uint32_t first, uint32_t count);
+/* The input is connected and has a shape, known or not. */
+ascgrad_result ascgrad_need_input(const struct ascgrad_node *node, uint32_t input,
+                                  struct ascgrad_error *error);
+
+/* The input is connected, its shape is concrete, and no product of its dimensions times 8
+ * overflows. */
+ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t input,
+                                     struct ascgrad_error *error);
+
+/* All connected inputs of the range have one of the three dtypes, and all the same one but those
+ * whose only type the IR names. */
+ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, uint32_t first, uint32_t count,
+                                  struct ascgrad_error *error);
+
+/* Both for all inputs: what the IR requires and what else is connected. */
+ascgrad_result ascgrad_need_inputs(const struct ascgrad_node *node, struct ascgrad_error *error);
+
+/* Where the graph knows the output, it has this shape and dtype. */
+ascgrad_result ascgrad_need_output(const struct ascgrad_node *node, uint32_t output,
+                                   const struct ascgrad_shape *shape, int32_t dtype,
+                                   struct ascgrad_error *error);
+
+/* The attribute is an integer from 0 to most. */
+ascgrad_result ascgrad_need_attr(const struct ascgrad_node *node, uint32_t attr, int64_t most,
+                                 struct ascgrad_error *error);
 
 /* The pure functions of an operator; the names are ascgrad_infer_<op>, ascgrad_infer_dtype_<op>,
- * ascgrad_tile_<op> with <op> in snake case (exp_segsum_grad). out[] has node->outputs entries. */
+ * ascgrad_tile_<op> with <op> in snake case (exp_segsum_grad). out[] has node->ir->outputs entries.
+ */
 typedef ascgrad_result ascgrad_infer_fn(const struct ascgrad_node *node,
                                         struct ascgrad_shape *const out[],
                                         struct ascgrad_error *error);

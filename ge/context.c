@@ -248,11 +248,8 @@ ascgrad_result ascgrad_read_context(const struct ge_context *context, const stru
                                     enum ascgrad_shape_of shapes, struct ascgrad_node *node,
                                     struct ascgrad_error *error) {
     /* Not the whole struct: it is large, and every entry that counts is written below. */
-    node->type = ir->type;
+    node->ir = ir;
     node->name = NULL;
-    node->inputs = ir->inputs;
-    node->outputs = ir->outputs;
-    node->attrs = ir->attrs;
     if (!context || !context->node) {
         return ascgrad_refuse(error, node, "GE gave no %s",
                               context ? "node information" : "context");

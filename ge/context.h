@@ -6,7 +6,7 @@
 #ifndef ASCGRAD_GE_CONTEXT_H
 #define ASCGRAD_GE_CONTEXT_H
 
-#include "../core/ir.h"
+#include "../core/node.h"
 #include "layout.h"
 
 /* Which shape of an input slot the node should show. */

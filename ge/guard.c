@@ -104,7 +104,7 @@ ascgrad_result ascgrad_guard(const struct ge_context *context, const struct ascg
         return ascgrad_refuse(error, node,
                               "aclnn asks on behalf of a kernel that is not ascgrad's, because no "
                               "kernel binaries of ascgrad for %s on %s are installed; " REMEDY,
-                              node->type, chip[0] ? chip : "an unknown chip");
+                              node->ir->type, chip[0] ? chip : "an unknown chip");
     }
     return ASCGRAD_DONE;
 }

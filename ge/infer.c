@@ -78,7 +78,7 @@ static ascgrad_result infer_open_range(const struct ascgrad_node *min,
                                        struct ascgrad_error *error) {
     struct ascgrad_node node = *min;
     struct ascgrad_shape known[ASCGRAD_MAX_INPUTS];
-    for (uint32_t i = 0; i < node.inputs; i++) {
+    for (uint32_t i = 0; i < node.ir->inputs; i++) {
         if (node.in[i].present) {
             known_part(min->in[i].shape, max->in[i].shape, &known[i]);
             node.in[i].shape = &known[i];
@@ -88,7 +88,7 @@ static ascgrad_result infer_open_range(const struct ascgrad_node *min,
         return ASCGRAD_REFUSED;
     }
     *high = *low;
-    for (uint32_t o = 0; o < node.outputs; o++) {
+    for (uint32_t o = 0; o < node.ir->outputs; o++) {
         struct ascgrad_shape *shape = &low->shape[o];
         for (uint64_t i = 0; i < shape->rank; i++) {
             shape->dim[i] = shape->dim[i] == ASCGRAD_UNKNOWN_DIM ? 0 : shape->dim[i];

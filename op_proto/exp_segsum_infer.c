@@ -11,8 +11,10 @@ static bool agree(int64_t a, int64_t b) {
     return a < 0 || b < 0 || a == b;
 }
 
-static ascgrad_result check_matrix(const struct ascgrad_node *node, const struct ascgrad_shape *s,
-                                   const char *name, struct ascgrad_error *error) {
+static ascgrad_result check_matrix(const struct ascgrad_node *node, uint32_t input,
+                                   struct ascgrad_error *error) {
+    const struct ascgrad_shape *s = node->in[input].shape;
+    const char *name = node->ir->in[input].name;
     struct ascgrad_text text;
     if (s->rank < 2 || s->rank > ASCGRAD_MOST_DIMS) {
         return ascgrad_refuse(error, node, "%s has shape %s, but a rank of 2 to %d is needed", name,
@@ -45,16 +47,12 @@ ascgrad_infer_dtype_fn ascgrad_infer_dtype_exp_segsum_grad;
 ascgrad_result ascgrad_infer_exp_segsum_grad(const struct ascgrad_node *node,
                                              struct ascgrad_shape *const out[],
                                              struct ascgrad_error *error) {
-    static const char *const names[INPUTS] = {"grad_output", "grad_self"};
     const struct ascgrad_shape *known[INPUTS] = {NULL, NULL};
-    for (int i = 0; i < INPUTS; i++) {
-        const struct ascgrad_shape *s = node->in[i].shape;
-        if (!node->in[i].present || !s) {
-            return ascgrad_refuse(error, node, "input %s is missing", names[i]);
-        }
-        if (ascgrad_rank_known(s)) {
-            known[i] = s;
-            if (check_matrix(node, s, names[i], error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    for (uint32_t i = 0; i < INPUTS; i++) {
+        if (ascgrad_need_input(node, i, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+        if (ascgrad_rank_known(node->in[i].shape)) {
+            known[i] = node->in[i].shape;
+            if (check_matrix(node, i, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
         }
     }
     if (known[0] && known[1] && check_pair(node, known[0], known[1], error) != ASCGRAD_DONE) {

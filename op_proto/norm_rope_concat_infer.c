@@ -3,7 +3,7 @@
  * NormRopeConcatGrad: grad_query is like query, grad_key and grad_value like key, the encoder's
  * like encoder_query and encoder_key, all [B,S,N,D]; the gradients of weight and bias are [D] where
  * their norm type is 2. What does not apply is [0]. Unknown dimensions and ranks pass through;
- * dimensions that are known must agree.
+ * dimensions that are known must agree. The values of the attributes are for tiling to judge.
  */
 #include "../core/node.h"
 
@@ -21,39 +21,22 @@ enum {
     TENSORS
 };
 enum { FIRST_WEIGHT = 6, FIRST_ADDED_WEIGHT = 10, OUTPUTS = 14 };
-enum { NORM_TYPE, NORM_ADDED_TYPE, ROPE_TYPE, CONCAT_ORDER, ATTRS };
-
-static const char *const names[TENSORS] = {
-    "grad_query_output", "grad_key_output", "grad_value_output", "query", "key",
-    "encoder_query",     "encoder_key"};
+enum { NORM_TYPE, NORM_ADDED_TYPE };
 
 static bool known(const struct ascgrad_arg *arg) {
     return arg->present && arg->shape && ascgrad_rank_known(arg->shape);
 }
 
-static ascgrad_result check_attrs(const struct ascgrad_node *node, struct ascgrad_error *error) {
-    static const char *const attr[ATTRS] = {"norm_type", "norm_added_type", "rope_type",
-                                            "concat_order"};
-    static const int64_t most[ATTRS] = {2, 2, 2, 1};
-    for (uint32_t i = 0; i < ATTRS; i++) {
-        if (node->attr[i].i < 0 || node->attr[i].i > most[i]) {
-            return ascgrad_refuse(error, node, "%s is %lld, but must be 0 to %lld", attr[i],
-                                  (long long)node->attr[i].i, (long long)most[i]);
-        }
-    }
-    return ASCGRAD_DONE;
-}
-
 static ascgrad_result check_presence(const struct ascgrad_node *node, struct ascgrad_error *error) {
     for (uint32_t i = 0; i < TENSORS; i++) {
         const struct ascgrad_arg *in = &node->in[i];
-        if (i < ENCODER_QUERY && (!in->present || !in->shape)) {
-            return ascgrad_refuse(error, node, "input %s is required but not connected", names[i]);
+        if (i < ENCODER_QUERY && ascgrad_need_input(node, i, error) != ASCGRAD_DONE) {
+            return ASCGRAD_REFUSED;
         }
         struct ascgrad_text text;
         if (known(in) && in->shape->rank != 4) {
-            return ascgrad_refuse(error, node, "%s must have 4 dimensions, got %s", names[i],
-                                  ascgrad_shape_text(in->shape, &text));
+            return ascgrad_refuse(error, node, "%s must have 4 dimensions, got %s",
+                                  node->ir->in[i].name, ascgrad_shape_text(in->shape, &text));
         }
     }
     return ASCGRAD_DONE;
@@ -75,8 +58,8 @@ static ascgrad_result check_common(const struct ascgrad_node *node, struct ascgr
             if (here < 0) continue;
             if (seen && here != size) {
                 return ascgrad_refuse(error, node, "%s of %s %s and of %s %s differ", axis[a],
-                                      names[first], ascgrad_shape_text(seen, &x), names[i],
-                                      ascgrad_shape_text(s, &y));
+                                      node->ir->in[first].name, ascgrad_shape_text(seen, &x),
+                                      node->ir->in[i].name, ascgrad_shape_text(s, &y));
             }
             if (!seen) seen = s, first = i, size = here;
         }
@@ -95,8 +78,8 @@ static ascgrad_result check_sequence(const struct ascgrad_node *node, uint32_t g
     if (total < 0 || main < 0 || added < 0 || (main <= total && added == total - main))
         return ASCGRAD_DONE;
     return ascgrad_refuse(error, node, "the sequence of %s is %lld, but %s has %lld and %s %lld",
-                          names[grad], (long long)total, names[x], (long long)main, names[encoder],
-                          (long long)added);
+                          node->ir->in[grad].name, (long long)total, node->ir->in[x].name,
+                          (long long)main, node->ir->in[encoder].name, (long long)added);
 }
 
 /* D from the first tensor that knows it. */
@@ -126,8 +109,7 @@ ascgrad_result ascgrad_infer_norm_rope_concat_grad(const struct ascgrad_node *no
                                                    struct ascgrad_error *error) {
     static const uint32_t like[FIRST_WEIGHT] = {QUERY,         KEY,         KEY,
                                                 ENCODER_QUERY, ENCODER_KEY, ENCODER_KEY};
-    if (check_attrs(node, error) != ASCGRAD_DONE || check_presence(node, error) != ASCGRAD_DONE ||
-        check_common(node, error) != ASCGRAD_DONE ||
+    if (check_presence(node, error) != ASCGRAD_DONE || check_common(node, error) != ASCGRAD_DONE ||
         check_sequence(node, GRAD_QUERY_OUTPUT, QUERY, ENCODER_QUERY, error) != ASCGRAD_DONE ||
         check_sequence(node, GRAD_KEY_OUTPUT, KEY, ENCODER_KEY, error) != ASCGRAD_DONE ||
         check_sequence(node, GRAD_VALUE_OUTPUT, KEY, ENCODER_KEY, error) != ASCGRAD_DONE) {

@@ -8,21 +8,17 @@
 ascgrad_infer_fn ascgrad_infer_rope_grad;
 ascgrad_infer_dtype_fn ascgrad_infer_dtype_rope_grad;
 
-static const char *const names[] = {"q", "k"};
-
 ascgrad_result ascgrad_infer_rope_grad(const struct ascgrad_node *node,
                                        struct ascgrad_shape *const out[],
                                        struct ascgrad_error *error) {
     for (uint32_t i = 0; i < 2; i++) {
         const struct ascgrad_arg *in = &node->in[i];
-        if (i >= node->inputs || !in->present || !in->shape) {
-            return ascgrad_refuse(error, node, "input %s is required but not connected", names[i]);
-        }
+        if (ascgrad_need_input(node, i, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
         struct ascgrad_text text;
         if (in->shape->rank > ASCGRAD_MAX_RANK ||
             (ascgrad_rank_known(in->shape) && in->shape->rank != 2)) {
             return ascgrad_refuse(error, node, "%s must have 2 dimensions [tokens, hidden], got %s",
-                                  names[i], ascgrad_shape_text(in->shape, &text));
+                                  node->ir->in[i].name, ascgrad_shape_text(in->shape, &text));
         }
         *out[i] = *in->shape;
     }

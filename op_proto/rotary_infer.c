@@ -13,19 +13,18 @@ ascgrad_infer_dtype_fn ascgrad_infer_dtype_rotary_mul_grad;
 ascgrad_infer_dtype_fn ascgrad_infer_dtype_rotary_position_embedding_grad;
 
 /* In both operators output i looks like input i. */
-static ascgrad_result infer(const struct ascgrad_node *node, const char *const names[3],
-                            struct ascgrad_shape *const out[], struct ascgrad_error *error) {
+static ascgrad_result infer(const struct ascgrad_node *node, struct ascgrad_shape *const out[],
+                            struct ascgrad_error *error) {
     for (uint32_t i = 0; i < 3; i++) {
-        const struct ascgrad_arg *in = &node->in[i];
-        if (i >= node->inputs || !in->present || !in->shape) {
-            return ascgrad_refuse(error, node, "input %s is required but not connected", names[i]);
-        }
-        if (in->shape->rank > ASCGRAD_MOST_DIMS) {
+        const struct ascgrad_shape *shape = node->in[i].shape;
+        if (ascgrad_need_input(node, i, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+        if (shape->rank > ASCGRAD_MOST_DIMS) {
             struct ascgrad_text text;
-            return ascgrad_refuse(error, node, "%s has more than %d dimensions: %s", names[i],
-                                  ASCGRAD_MOST_DIMS, ascgrad_shape_text(in->shape, &text));
+            return ascgrad_refuse(error, node, "%s has more than %d dimensions: %s",
+                                  node->ir->in[i].name, ASCGRAD_MOST_DIMS,
+                                  ascgrad_shape_text(shape, &text));
         }
-        *out[i] = *in->shape;
+        *out[i] = *shape;
     }
     return ASCGRAD_DONE;
 }
@@ -40,15 +39,13 @@ static ascgrad_result infer_dtype(const struct ascgrad_node *node, int32_t out[]
 ascgrad_result ascgrad_infer_rotary_mul_grad(const struct ascgrad_node *node,
                                              struct ascgrad_shape *const out[],
                                              struct ascgrad_error *error) {
-    static const char *const names[] = {"x", "r1", "r2"};
-    return infer(node, names, out, error);
+    return infer(node, out, error);
 }
 
 ascgrad_result ascgrad_infer_rotary_position_embedding_grad(const struct ascgrad_node *node,
                                                             struct ascgrad_shape *const out[],
                                                             struct ascgrad_error *error) {
-    static const char *const names[] = {"dy", "cos", "sin"};
-    return infer(node, names, out, error);
+    return infer(node, out, error);
 }
 
 ascgrad_result ascgrad_infer_dtype_rotary_mul_grad(const struct ascgrad_node *node, int32_t out[],

@@ -7,11 +7,9 @@
 #include "../core/node.h"
 #include "../op_kernel/exp_segsum_grad_tiling_data.h"
 
-enum { GRAD_OUTPUT, GRAD_SELF, INPUTS };
+enum { GRAD_OUTPUT, GRAD_SELF };
 enum { BLOCK = 128, HALF = 64, STRIP = 16 }; /* as in the kernel */
 enum { MOST_ROWS = 4095 };                   /* of one DataCopyPad */
-
-static const char *const names[INPUTS] = {"grad_output", "grad_self"};
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -42,35 +40,19 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgr
         return ascgrad_refuse(error, node, "grad_self %s must have the shape of grad_output %s",
                               ascgrad_shape_text(y, &b), ascgrad_shape_text(s, &a));
     }
-    const struct ascgrad_shape *out = node->out[0].shape;
-    if (!node->out[0].present || !out) return ASCGRAD_DONE;
-    bool same = out->rank == s->rank - 1;
-    for (uint64_t i = 0; same && i < out->rank; i++) {
-        same = out->dim[i] == s->dim[i];
-    }
-    if (!same) {
-        return ascgrad_refuse(error, node,
-                              "grad_input %s must be grad_output %s without its last dimension",
-                              ascgrad_shape_text(out, &b), ascgrad_shape_text(s, &a));
-    }
-    return ASCGRAD_DONE;
+    struct ascgrad_shape out = *s;
+    out.rank--;
+    return ascgrad_need_output(node, 0, &out, node->in[GRAD_OUTPUT].dtype, error);
 }
 
 static ascgrad_result check(const struct ascgrad_node *node, struct ascgrad_error *error) {
-    for (uint32_t i = 0; i < INPUTS; i++) {
-        if (ascgrad_need_concrete(node, i, names[i], error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
-    }
-    if (ascgrad_need_dtype(node, error, names, 0, INPUTS) != ASCGRAD_DONE ||
+    if (ascgrad_need_inputs(node, error) != ASCGRAD_DONE ||
         check_shapes(node, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
-    int32_t dtype = node->in[GRAD_OUTPUT].dtype;
-    if (node->out[0].present && node->out[0].shape && node->out[0].dtype != dtype) {
-        return ascgrad_refuse(error, node, "grad_input is %s, but grad_output is %s",
-                              ascgrad_dtype_name(node->out[0].dtype), ascgrad_dtype_name(dtype));
-    }
     const struct ascgrad_shape *s = node->in[GRAD_OUTPUT].shape;
-    int64_t t = s->dim[s->rank - 1], most = (int64_t)(UINT32_MAX / ascgrad_dtype_size(dtype));
+    int64_t t = s->dim[s->rank - 1];
+    int64_t most = (int64_t)(UINT32_MAX / ascgrad_dtype_size(node->in[GRAD_OUTPUT].dtype));
     if (t > most) { /* the row pitch is a 32-bit field of the copy instruction */
         return ascgrad_refuse(error, node,
                               "T is %lld, but a row pitch of the chip holds %lld elements",

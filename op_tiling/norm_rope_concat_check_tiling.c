@@ -6,65 +6,20 @@
 #include "norm_rope_concat.h"
 
 enum { GRAD_QUERY, GRAD_KEY, GRAD_VALUE, QUERY, KEY, ENCODER_QUERY, ENCODER_KEY, TENSORS };
-enum { SIN = 19, COS = 20, INPUTS = 21, WEIGHT_OUT = 6, OUTPUTS = 14 };
-enum { ROPE_TYPE = 2 };
+enum { SIN = 19, COS = 20, WEIGHT_OUT = 6 };
+enum { NORM_TYPE, NORM_ADDED_TYPE, ROPE_TYPE, CONCAT_ORDER, ATTRS };
 enum { MOST_DIM = 1 << 29 }; /* gaps of the copy instruction are 32 bits of bytes */
-
-static const char *const in_names[INPUTS] = {
-    "grad_query_output",
-    "grad_key_output",
-    "grad_value_output",
-    "query",
-    "key",
-    "encoder_query",
-    "encoder_key",
-    "norm_query_weight",
-    "norm_query_mean",
-    "norm_query_rstd",
-    "norm_key_weight",
-    "norm_key_mean",
-    "norm_key_rstd",
-    "norm_added_query_weight",
-    "norm_added_query_mean",
-    "norm_added_query_rstd",
-    "norm_added_key_weight",
-    "norm_added_key_mean",
-    "norm_added_key_rstd",
-    "rope_sin",
-    "rope_cos",
-};
-static const char *const attr_names[] = {"norm_type", "norm_added_type", "rope_type",
-                                         "concat_order"};
-static const char *const out_names[OUTPUTS] = {
-    "grad_query",
-    "grad_key",
-    "grad_value",
-    "grad_encoder_query",
-    "grad_encoder_key",
-    "grad_encoder_value",
-    "grad_norm_query_weight",
-    "grad_norm_query_bias",
-    "grad_norm_key_weight",
-    "grad_norm_key_bias",
-    "grad_norm_added_query_weight",
-    "grad_norm_added_query_bias",
-    "grad_norm_added_key_weight",
-    "grad_norm_added_key_bias",
-};
 
 static ascgrad_result read_attrs(const struct ascgrad_node *node, struct nrc_shapes *s,
                                  struct ascgrad_error *error) {
-    static const int64_t most[4] = {2, 2, 2, 1};
-    for (uint32_t i = 0; i < 4; i++) {
-        if (node->attr[i].i < 0 || node->attr[i].i > most[i]) {
-            return ascgrad_refuse(error, node, "%s is %lld, but must be 0 to %lld", attr_names[i],
-                                  (long long)node->attr[i].i, (long long)most[i]);
-        }
+    static const int64_t most[ATTRS] = {2, 2, 2, 1};
+    for (uint32_t i = 0; i < ATTRS; i++) {
+        if (ascgrad_need_attr(node, i, most[i], error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     }
-    s->norm[0] = node->attr[0].i;
-    s->norm[1] = node->attr[1].i;
-    s->rope = node->attr[2].i;
-    s->order = node->attr[3].i;
+    s->norm[0] = node->attr[NORM_TYPE].i;
+    s->norm[1] = node->attr[NORM_ADDED_TYPE].i;
+    s->rope = node->attr[ROPE_TYPE].i;
+    s->order = node->attr[CONCAT_ORDER].i;
     return ASCGRAD_DONE;
 }
 
@@ -97,14 +52,14 @@ static ascgrad_result refuse_shape(const struct ascgrad_node *node, const char *
 static ascgrad_result need(const struct ascgrad_node *node, uint32_t input, const struct want *want,
                            struct ascgrad_error *error) {
     const struct ascgrad_arg *in = &node->in[input];
-    if (ascgrad_need_concrete(node, input, in_names[input], error) != ASCGRAD_DONE) {
+    if (ascgrad_need_concrete(node, input, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
     if (!has_shape(in->shape, want)) {
-        return refuse_shape(node, in_names[input], in->shape, want, error);
+        return refuse_shape(node, node->ir->in[input].name, in->shape, want, error);
     }
     if (in->dtype != want->dtype) {
-        return ascgrad_refuse(error, node, "%s is %s, but must be %s", in_names[input],
+        return ascgrad_refuse(error, node, "%s is %s, but must be %s", node->ir->in[input].name,
                               ascgrad_dtype_name(in->dtype), ascgrad_dtype_name(want->dtype));
     }
     return ASCGRAD_DONE;
@@ -114,7 +69,7 @@ static ascgrad_result need(const struct ascgrad_node *node, uint32_t input, cons
 static ascgrad_result check_streams(const struct ascgrad_node *node, struct nrc_shapes *s,
                                     struct ascgrad_error *error) {
     static const uint32_t input[NRC_NORMED] = {QUERY, ENCODER_QUERY, KEY, ENCODER_KEY};
-    if (ascgrad_need_concrete(node, QUERY, in_names[QUERY], error) != ASCGRAD_DONE) {
+    if (ascgrad_need_concrete(node, QUERY, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
     const struct ascgrad_shape *query = node->in[QUERY].shape;
@@ -127,7 +82,7 @@ static ascgrad_result check_streams(const struct ascgrad_node *node, struct nrc_
         struct ascgrad_text text;
         if (x->present && x->shape && x->shape->rank != 4) {
             return ascgrad_refuse(error, node, "%s must have 4 dimensions [B,S,N,D], got %s",
-                                  in_names[input[i]], ascgrad_shape_text(x->shape, &text));
+                                  node->ir->in[input[i]].name, ascgrad_shape_text(x->shape, &text));
         }
         s->seq[i] = x->present && x->shape ? x->shape->dim[1] : 0;
         struct want want = {4, s->dtype, {s->batch, s->seq[i], s->heads, s->dim}};
@@ -151,7 +106,8 @@ static ascgrad_result mode_needs(const struct ascgrad_node *node, uint32_t attr,
                                  const struct want *want, struct ascgrad_error *error) {
     if (!node->in[input].present) {
         return ascgrad_refuse(error, node, "%s %lld needs %s, which is not connected",
-                              attr_names[attr], (long long)node->attr[attr].i, in_names[input]);
+                              node->ir->attr[attr].name, (long long)node->attr[attr].i,
+                              node->ir->in[input].name);
     }
     return need(node, input, want, error);
 }
@@ -191,9 +147,10 @@ static ascgrad_result check_rope(const struct ascgrad_node *node, struct nrc_sha
     for (uint32_t i = 0; i < NRC_NORMED; i += 2) {
         int64_t total = s->seq[i] + s->seq[i + 1];
         if (total && s->rope_rows > total) {
-            return ascgrad_refuse(
-                error, node, "rope_sin has %lld rows, but the sequence of %s is %lld",
-                (long long)s->rope_rows, in_names[i ? GRAD_KEY : GRAD_QUERY], (long long)total);
+            return ascgrad_refuse(error, node,
+                                  "rope_sin has %lld rows, but the sequence of %s is %lld",
+                                  (long long)s->rope_rows,
+                                  node->ir->in[i ? GRAD_KEY : GRAD_QUERY].name, (long long)total);
         }
     }
     return ASCGRAD_DONE;
@@ -204,7 +161,7 @@ static ascgrad_result check_outputs(const struct ascgrad_node *node, const struc
                                     struct ascgrad_error *error) {
     static const uint32_t like[WEIGHT_OUT] = {QUERY,         KEY,         KEY,
                                               ENCODER_QUERY, ENCODER_KEY, ENCODER_KEY};
-    for (uint32_t i = 0; i < OUTPUTS; i++) {
+    for (uint32_t i = 0; i < node->ir->outputs; i++) {
         const struct ascgrad_arg *out = &node->out[i];
         if (!out->present || !out->shape) continue;
         struct want want = {1, s->dtype, {0}};
@@ -215,10 +172,10 @@ static ascgrad_result check_outputs(const struct ascgrad_node *node, const struc
             memcpy(want.dim, node->in[like[i]].shape->dim, sizeof want.dim);
         }
         if (!has_shape(out->shape, &want)) {
-            return refuse_shape(node, out_names[i], out->shape, &want, error);
+            return refuse_shape(node, node->ir->out[i].name, out->shape, &want, error);
         }
         if (out->dtype != s->dtype) {
-            return ascgrad_refuse(error, node, "%s is %s, but query is %s", out_names[i],
+            return ascgrad_refuse(error, node, "%s is %s, but must be %s", node->ir->out[i].name,
                                   ascgrad_dtype_name(out->dtype), ascgrad_dtype_name(s->dtype));
         }
     }
@@ -229,7 +186,7 @@ ascgrad_result nrc_check(const struct ascgrad_node *node, struct nrc_shapes *sha
                          struct ascgrad_error *error) {
     memset(shapes, 0, sizeof *shapes);
     if (read_attrs(node, shapes, error) != ASCGRAD_DONE ||
-        ascgrad_need_dtype(node, error, in_names, 0, TENSORS) != ASCGRAD_DONE) {
+        ascgrad_need_dtype(node, 0, TENSORS, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
     shapes->dtype = node->in[QUERY].dtype;

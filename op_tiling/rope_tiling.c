@@ -31,17 +31,13 @@ _Static_assert(sizeof(RopeGradFew) % 8 == 0 && sizeof(RopeGradMany) % 8 == 0, "c
 
 ascgrad_tile_fn ascgrad_tile_rope_grad;
 
-static const char *const names[] = {"q", "k", "cos", "sin"};
-
 static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgrad_error *error) {
     struct ascgrad_text a, b;
+    if (ascgrad_need_inputs(node, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     for (uint32_t i = 0; i < INPUTS; i++) {
-        if (ascgrad_need_concrete(node, i, names[i], error) != ASCGRAD_DONE) {
-            return ASCGRAD_REFUSED;
-        }
         if (node->in[i].shape->rank != 2) {
-            return ascgrad_refuse(error, node, "%s must have 2 dimensions, got %s", names[i],
-                                  ascgrad_shape_text(node->in[i].shape, &a));
+            return ascgrad_refuse(error, node, "%s must have 2 dimensions, got %s",
+                                  node->ir->in[i].name, ascgrad_shape_text(node->in[i].shape, &a));
         }
     }
     const struct ascgrad_shape *q = node->in[Q].shape, *k = node->in[K].shape;
@@ -67,17 +63,15 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgr
             return ascgrad_refuse(error, node,
                                   "the hidden size of %s, %" PRId64
                                   ", must be a multiple of the head size %" PRId64,
-                                  names[i], hidden, head);
+                                  node->ir->in[i].name, hidden, head);
         }
         if (hidden / head > INT32_MAX) {
             return ascgrad_refuse(error, node, "%s has %" PRId64 " heads, more than 31 bits hold",
-                                  names[i], hidden / head);
+                                  node->ir->in[i].name, hidden / head);
         }
-        const struct ascgrad_shape *out = i < node->outputs ? node->out[i].shape : NULL;
-        if (out && !ascgrad_shape_equal(out, node->in[i].shape)) {
-            return ascgrad_refuse(error, node, "%s_grad must have the shape of %s %s, got %s",
-                                  names[i], names[i], ascgrad_shape_text(node->in[i].shape, &a),
-                                  ascgrad_shape_text(out, &b));
+        if (ascgrad_need_output(node, i, node->in[i].shape, node->in[i].dtype, error) !=
+            ASCGRAD_DONE) {
+            return ASCGRAD_REFUSED;
         }
     }
     return ASCGRAD_DONE;
@@ -295,10 +289,7 @@ static uint32_t plan_cores(const struct ascgrad_node *node, const struct ascgrad
 ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
                                       const struct ascgrad_chip *chip,
                                       struct ascgrad_launch *launch, struct ascgrad_error *error) {
-    if (check_shapes(node, error) != ASCGRAD_DONE ||
-        ascgrad_need_dtype(node, error, names, 0, INPUTS) != ASCGRAD_DONE) {
-        return ASCGRAD_REFUSED;
-    }
+    if (check_shapes(node, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     RopeGradMany t;
     bool many = node->attr[SEQ_LEN].count > ROPE_GRAD_FEW;
     memset(&t, 0, many ? sizeof t : sizeof(RopeGradFew));

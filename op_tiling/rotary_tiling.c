@@ -13,28 +13,14 @@ static const int64_t MOST_BYTES = (int64_t)1 << 44; /* the accumulators of more 
 
 /* The two operators as one. Indices of the node's inputs. */
 struct request {
-    const char *const *names;
     uint32_t dy, cos, sin, x;
     int64_t mode;
     bool has_x;  /* x is connected, */
     bool with_x; /* and the gradients that need it are wanted */
 };
 
-static ascgrad_result check_inputs(const struct ascgrad_node *node, const struct request *q,
-                                   struct ascgrad_error *error) {
-    const uint32_t needed[] = {q->dy, q->cos, q->sin, q->x};
-    for (uint32_t i = 0; i < 4; i++) {
-        if (needed[i] == q->x && !q->has_x) {
-            continue; /* RotaryPositionEmbeddingGrad: x is optional */
-        }
-        if (ascgrad_need_concrete(node, needed[i], q->names[needed[i]], error) != ASCGRAD_DONE) {
-            return ASCGRAD_REFUSED;
-        }
-    }
-    if (ascgrad_need_dtype(node, error, q->names, 0, 4) != ASCGRAD_DONE) {
-        return ASCGRAD_REFUSED;
-    }
-    return ASCGRAD_DONE;
+static const char *name(const struct ascgrad_node *node, uint32_t input) {
+    return node->ir->in[input].name;
 }
 
 static ascgrad_result check_shapes(const struct ascgrad_node *node, const struct request *q,
@@ -44,47 +30,43 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, const struct
     struct ascgrad_text a, b;
     if (dy->rank == 0) {
         return ascgrad_refuse(error, node, "%s must have at least 1 dimension, got []",
-                              q->names[q->dy]);
+                              name(node, q->dy));
     }
     if (!ascgrad_shape_equal(cos, sin)) {
         return ascgrad_refuse(error, node, "%s and %s must have one shape, got %s and %s",
-                              q->names[q->cos], q->names[q->sin], ascgrad_shape_text(cos, &a),
+                              name(node, q->cos), name(node, q->sin), ascgrad_shape_text(cos, &a),
                               ascgrad_shape_text(sin, &b));
     }
     if (q->has_x && !ascgrad_shape_equal(dy, x)) {
         return ascgrad_refuse(error, node, "%s and %s must have one shape, got %s and %s",
-                              q->names[q->dy], q->names[q->x], ascgrad_shape_text(dy, &a),
+                              name(node, q->dy), name(node, q->x), ascgrad_shape_text(dy, &a),
                               ascgrad_shape_text(x, &b));
     }
     if (dy->rank != cos->rank) {
         return ascgrad_refuse(error, node, "%s and %s must have one rank, got %s and %s",
-                              q->names[q->dy], q->names[q->cos], ascgrad_shape_text(dy, &a),
+                              name(node, q->dy), name(node, q->cos), ascgrad_shape_text(dy, &a),
                               ascgrad_shape_text(cos, &b));
     }
     if (dy->dim[dy->rank - 1] != cos->dim[dy->rank - 1]) {
         return ascgrad_refuse(error, node,
                               "the last dimensions of %s and %s must agree, got %lld and %lld",
-                              q->names[q->dy], q->names[q->cos], (long long)dy->dim[dy->rank - 1],
-                              (long long)cos->dim[dy->rank - 1]);
+                              name(node, q->dy), name(node, q->cos),
+                              (long long)dy->dim[dy->rank - 1], (long long)cos->dim[dy->rank - 1]);
     }
     for (uint64_t i = 0; i + 1 < dy->rank; i++) {
         if (cos->dim[i] != 1 && cos->dim[i] != dy->dim[i]) {
             return ascgrad_refuse(error, node,
                                   "dimension %llu of %s must be 1 or that of %s, got %lld and %lld",
-                                  (unsigned long long)i, q->names[q->cos], q->names[q->dy],
+                                  (unsigned long long)i, name(node, q->cos), name(node, q->dy),
                                   (long long)cos->dim[i], (long long)dy->dim[i]);
         }
     }
     int64_t d = dy->dim[dy->rank - 1];
-    if (q->mode < HALF || q->mode > INTERLEAVE_HALF) {
-        return ascgrad_refuse(error, node, "mode must be 0, 1, 2 or 3, got %lld",
-                              (long long)q->mode);
-    }
     int64_t multiple = q->mode == QUARTER ? 4 : 2;
     if (d % multiple != 0) {
         return ascgrad_refuse(error, node,
                               "the last dimension of %s must be a multiple of %lld, got %lld",
-                              q->names[q->dy], (long long)multiple, (long long)d);
+                              name(node, q->dy), (long long)multiple, (long long)d);
     }
     return ASCGRAD_DONE;
 }
@@ -92,10 +74,9 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, const struct
 /* The outputs as the graph has them. *sums: whether dcos and dsin have room for anything. */
 static ascgrad_result check_outputs(const struct ascgrad_node *node, const struct request *q,
                                     bool *sums, struct ascgrad_error *error) {
-    static const char *const ordinal[] = {"first", "second", "third"};
     const struct ascgrad_shape *dy = node->in[q->dy].shape, *cos = node->in[q->cos].shape;
     *sums = ascgrad_elements(cos, 0, cos->rank) > 0;
-    for (uint32_t i = 0; i < 3 && i < node->outputs; i++) {
+    for (uint32_t i = 0; i < 3; i++) {
         const struct ascgrad_arg *out = &node->out[i];
         if (!out->shape) {
             continue;
@@ -106,11 +87,8 @@ static ascgrad_result check_outputs(const struct ascgrad_node *node, const struc
             *sums = false; /* the caller does not want them at all */
             continue;
         }
-        if (!ascgrad_shape_equal(out->shape, want)) {
-            struct ascgrad_text a, b;
-            return ascgrad_refuse(error, node, "the %s output must have shape %s, got %s",
-                                  ordinal[i], ascgrad_shape_text(want, &a),
-                                  ascgrad_shape_text(out->shape, &b));
+        if (ascgrad_need_output(node, i, want, node->in[q->dy].dtype, error) != ASCGRAD_DONE) {
+            return ASCGRAD_REFUSED;
         }
     }
     return ASCGRAD_DONE;
@@ -143,7 +121,7 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
                            const struct ascgrad_chip *chip, struct ascgrad_launch *launch,
                            struct ascgrad_error *error) {
     bool sums;
-    if (check_inputs(node, q, error) != ASCGRAD_DONE ||
+    if (ascgrad_need_inputs(node, error) != ASCGRAD_DONE ||
         check_shapes(node, q, error) != ASCGRAD_DONE ||
         check_outputs(node, q, &sums, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
@@ -156,12 +134,12 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
     if (elements > 0 && !collapse(dy, cos, &axes)) {
         return ascgrad_refuse(
             error, node, "the axes of %s %s alternate too often between kept and summed in %s %s",
-            q->names[q->dy], ascgrad_shape_text(dy, &a), q->names[q->cos],
+            name(node, q->dy), ascgrad_shape_text(dy, &a), name(node, q->cos),
             ascgrad_shape_text(cos, &b));
     }
     if (elements > MOST_BYTES / size) {
         return ascgrad_refuse(error, node, "%s must have at most %lld bytes, got %s of %lld",
-                              q->names[q->dy], (long long)MOST_BYTES, ascgrad_shape_text(dy, &a),
+                              name(node, q->dy), (long long)MOST_BYTES, ascgrad_shape_text(dy, &a),
                               (long long)size);
     }
     if (chip->ub < ROTARY_UB) {
@@ -193,8 +171,7 @@ ascgrad_result ascgrad_tile_rotary_mul_grad(const struct ascgrad_node *node,
                                             const struct ascgrad_chip *chip,
                                             struct ascgrad_launch *launch,
                                             struct ascgrad_error *error) {
-    static const char *const names[] = {"x", "r1", "r2", "dy"};
-    struct request q = {.names = names, .dy = 3, .cos = 1, .sin = 2, .x = 0, .mode = HALF};
+    struct request q = {.dy = 3, .cos = 1, .sin = 2, .x = 0, .mode = HALF};
     q.has_x = true;
     q.with_x = node->attr[0].i != 0;
     return tile(node, &q, chip, launch, error);
@@ -204,9 +181,9 @@ ascgrad_result ascgrad_tile_rotary_position_embedding_grad(const struct ascgrad_
                                                            const struct ascgrad_chip *chip,
                                                            struct ascgrad_launch *launch,
                                                            struct ascgrad_error *error) {
-    static const char *const names[] = {"dy", "cos", "sin", "x"};
-    struct request q = {.names = names, .dy = 0, .cos = 1, .sin = 2, .x = 3};
+    struct request q = {.dy = 0, .cos = 1, .sin = 2, .x = 3};
     q.mode = node->attr[0].i;
-    q.has_x = q.with_x = node->inputs > 3 && node->in[3].present;
+    if (ascgrad_need_attr(node, 0, INTERLEAVE_HALF, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    q.has_x = q.with_x = node->in[3].present;
     return tile(node, &q, chip, launch, error);
 }

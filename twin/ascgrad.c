@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/ir.h"
+#include "../core/node.h"
 #include "fields.h"
 #include "fp_state.h"
 #include "launch.h"
@@ -158,11 +158,8 @@ static int resolve(struct resolved *r, const struct ascgrad_call *call, char *wh
         return fail(why, ASCGRAD_USAGE, "there is no operator '%s'%s", call->op, "");
     if (call->outputs < r->ir->outputs)
         return fail(why, ASCGRAD_USAGE, "%s: too few outputs%s", r->ir->type, "");
-    r->node.type = r->ir->type;
+    r->node.ir = r->ir;
     r->node.name = r->ir->kernel;
-    r->node.inputs = r->ir->inputs;
-    r->node.outputs = r->ir->outputs;
-    r->node.attrs = r->ir->attrs;
     int code = set_inputs(r, call, why);
     if (code == ASCGRAD_OK) code = set_attrs(r, call, why);
     if (code == ASCGRAD_OK) code = set_chip(r, call, why);

@@ -48,10 +48,10 @@ static uint64_t exp_segsum(const struct ascgrad_node *node) {
 }
 
 uint64_t twin_min_bytes(const struct ascgrad_node *node) {
-    if (strcmp(node->type, "RotaryMulGrad") == 0) return rotary(node, 3, 1, node->attr[0].i != 0);
-    if (strcmp(node->type, "RotaryPositionEmbeddingGrad") == 0)
+    if (strcmp(node->ir->type, "RotaryMulGrad") == 0) return rotary(node, 3, 1, node->attr[0].i != 0);
+    if (strcmp(node->ir->type, "RotaryPositionEmbeddingGrad") == 0)
         return rotary(node, 0, 1, node->in[3].present);
-    if (strcmp(node->type, "RopeGrad") == 0) return rope(node);
-    if (strcmp(node->type, "NormRopeConcatGrad") == 0) return norm_rope_concat(node);
+    if (strcmp(node->ir->type, "RopeGrad") == 0) return rope(node);
+    if (strcmp(node->ir->type, "NormRopeConcatGrad") == 0) return norm_rope_concat(node);
     return exp_segsum(node);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../core/ir.h"
+#include "../../core/node.h"
 #include "../functions.h"
 
 /* A typical call: shapes of the inputs by IR index (rank 0: absent), int attributes, and a list for
@@ -58,11 +58,7 @@ static int64_t lengths[16];
 static void make_node(const struct call *c, const struct ascgrad_ir *ir, struct ascgrad_node *node,
                       struct ascgrad_shape *shapes) {
     memset(node, 0, sizeof *node);
-    *node = (struct ascgrad_node){.type = ir->type,
-                                  .name = "bench",
-                                  .inputs = ir->inputs,
-                                  .outputs = ir->outputs,
-                                  .attrs = ir->attrs};
+    *node = (struct ascgrad_node){.ir = ir, .name = "bench"};
     for (uint32_t i = 0; i < ir->inputs; i++) {
         if (!c->in[i][0]) continue;
         shapes[i].rank = (uint64_t)c->in[i][0];

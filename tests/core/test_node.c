@@ -13,11 +13,24 @@
 
 #define BIG (1ll << 40)
 
+#define ANY "fp16,fp32,bf16"
+static const struct ascgrad_ir rope = {.type = "RopeGrad"};
+static const struct ascgrad_ir one = {.type = "Op", .inputs = 1, .in = {{"x", false, ANY}}};
+static const struct ascgrad_ir four = {
+    .type = "Op",
+    .inputs = 4,
+    .outputs = 1,
+    .attrs = 1,
+    .in = {{"a", false, ANY}, {"b", true, ANY}, {"c", false, ANY}, {"mean", true, "fp32"}},
+    .out = {{"d", false, ANY}},
+    .attr = {{"mode", ASCGRAD_ATTR_INT, true, 0}},
+};
+
 static void test_refuse(void **state) {
     (void)state;
     struct ascgrad_error error;
     char name[500];
-    struct ascgrad_node node = {.type = "RopeGrad", .name = "layer/3"};
+    struct ascgrad_node node = {.ir = &rope, .name = "layer/3"};
     assert_int_equal(ascgrad_refuse(&error, &node, "%d is not %d", 3, 4), ASCGRAD_REFUSED);
     assert_string_equal(error.text, "RopeGrad 'layer/3': 3 is not 4");
 
@@ -39,7 +52,7 @@ static void test_put(void **state) {
     (void)state;
     char buffer[16] = {0};
     struct ascgrad_error error;
-    struct ascgrad_node node = {.type = "Op", .name = "n"};
+    struct ascgrad_node node = {.ir = &one, .name = "n"};
     struct ascgrad_launch launch = {.data = buffer, .capacity = 12};
     assert_int_equal(ascgrad_put(&launch, &node, "12345678", 8, &error), ASCGRAD_DONE);
     assert_int_equal(ascgrad_put(&launch, &node, "abcde", 5, &error), ASCGRAD_REFUSED);
@@ -132,37 +145,73 @@ static void test_need_concrete(void **state) {
     };
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         struct ascgrad_error error = {""};
-        struct ascgrad_node node = {.type = "Op", .name = "n", .inputs = 1};
+        struct ascgrad_node node = {.ir = &one, .name = "n"};
         node.in[0] = (struct ascgrad_arg){.present = true, .shape = &rows[r].shape};
-        const ascgrad_result result = ascgrad_need_concrete(&node, 0, "x", &error);
+        const ascgrad_result result = ascgrad_need_concrete(&node, 0, &error);
         assert_int_equal(result, rows[r].refusal ? ASCGRAD_REFUSED : ASCGRAD_DONE);
         if (rows[r].refusal) {
             assert_non_null(strstr(error.text, rows[r].refusal));
         }
     }
     struct ascgrad_error error;
-    struct ascgrad_node node = {.type = "Op", .name = "n", .inputs = 1};
-    assert_int_equal(ascgrad_need_concrete(&node, 0, "x", &error), ASCGRAD_REFUSED);
+    struct ascgrad_node node = {.ir = &one, .name = "n"};
+    assert_int_equal(ascgrad_need_concrete(&node, 0, &error), ASCGRAD_REFUSED);
     assert_string_equal(error.text, "Op 'n': input x is required but not connected");
-    assert_int_equal(ascgrad_need_concrete(&node, 1, "y", &error), ASCGRAD_REFUSED);
 }
 
 static void test_need_dtype(void **state) {
     (void)state;
-    static const char *const names[] = {"a", "b", "c"};
     struct ascgrad_error error;
-    struct ascgrad_node node = {.type = "Op", .name = "n", .inputs = 3};
+    struct ascgrad_node node = {.ir = &four, .name = "n"};
     node.in[0] = (struct ascgrad_arg){.present = true, .dtype = ASCGRAD_FP32};
     node.in[1] = (struct ascgrad_arg){.present = false, .dtype = 3};
     node.in[2] = (struct ascgrad_arg){.present = true, .dtype = ASCGRAD_BF16};
-    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 0, 2), ASCGRAD_DONE);
-    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 1, 2), ASCGRAD_DONE);
-    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 0, 3), ASCGRAD_REFUSED);
+    assert_int_equal(ascgrad_need_dtype(&node, 0, 2, &error), ASCGRAD_DONE);
+    assert_int_equal(ascgrad_need_dtype(&node, 1, 2, &error), ASCGRAD_DONE);
+    assert_int_equal(ascgrad_need_dtype(&node, 0, 3, &error), ASCGRAD_REFUSED);
     assert_string_equal(error.text, "Op 'n': a and c must have one dtype, got fp32 and bf16");
     node.in[1].present = true;
-    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 1, 1), ASCGRAD_REFUSED);
+    assert_int_equal(ascgrad_need_dtype(&node, 1, 1, &error), ASCGRAD_REFUSED);
     assert_string_equal(error.text, "Op 'n': b must be fp16, fp32 or bf16, got int32 (3)");
-    assert_int_equal(ascgrad_need_dtype(&node, &error, names, 3, 9), ASCGRAD_DONE);
+    assert_int_equal(ascgrad_need_dtype(&node, 3, 9, &error), ASCGRAD_DONE);
+}
+
+static void test_need_inputs(void **state) {
+    (void)state;
+    struct ascgrad_error error;
+    struct ascgrad_shape shape = {1, {4}};
+    struct ascgrad_node node = {.ir = &four, .name = "n"};
+    node.in[0] = node.in[2] = (struct ascgrad_arg){true, ASCGRAD_FP16, &shape};
+    assert_int_equal(ascgrad_need_inputs(&node, &error), ASCGRAD_DONE);
+    node.in[3] = (struct ascgrad_arg){true, ASCGRAD_FP32, &shape}; /* has a type of its own */
+    assert_int_equal(ascgrad_need_inputs(&node, &error), ASCGRAD_DONE);
+    node.in[3].dtype = ASCGRAD_FP16;
+    assert_int_equal(ascgrad_need_inputs(&node, &error), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': mean must be fp32, got fp16");
+    node.in[3].present = false;
+    node.in[1].present = true; /* connected, but without a shape */
+    assert_int_equal(ascgrad_need_inputs(&node, &error), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': input b is required but not connected");
+}
+
+static void test_need_output_and_attr(void **state) {
+    (void)state;
+    struct ascgrad_error error;
+    struct ascgrad_shape shape = {1, {4}}, other = {2, {1, 4}};
+    struct ascgrad_node node = {.ir = &four, .name = "n"};
+    assert_int_equal(ascgrad_need_output(&node, 0, &shape, ASCGRAD_FP16, &error), ASCGRAD_DONE);
+    node.out[0] = (struct ascgrad_arg){true, ASCGRAD_FP16, &shape};
+    assert_int_equal(ascgrad_need_output(&node, 0, &shape, ASCGRAD_FP16, &error), ASCGRAD_DONE);
+    assert_int_equal(ascgrad_need_output(&node, 0, &other, ASCGRAD_FP16, &error), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': d has shape [4], but must be [1,4]");
+    assert_int_equal(ascgrad_need_output(&node, 0, &shape, ASCGRAD_FP32, &error), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': d is fp16, but must be fp32");
+    node.attr[0].i = 2;
+    assert_int_equal(ascgrad_need_attr(&node, 0, 2, &error), ASCGRAD_DONE);
+    assert_int_equal(ascgrad_need_attr(&node, 0, 1, &error), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': mode is 2, but must be 0 to 1");
+    node.attr[0].i = -1;
+    assert_int_equal(ascgrad_need_attr(&node, 0, 1, &error), ASCGRAD_REFUSED);
 }
 
 int main(void) {
@@ -171,6 +220,7 @@ int main(void) {
         cmocka_unit_test(test_dtypes),        cmocka_unit_test(test_shape_text),
         cmocka_unit_test(test_elements),      cmocka_unit_test(test_shape_equal),
         cmocka_unit_test(test_need_concrete), cmocka_unit_test(test_need_dtype),
+        cmocka_unit_test(test_need_inputs),   cmocka_unit_test(test_need_output_and_attr),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

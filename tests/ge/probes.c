@@ -46,17 +46,17 @@ int64_t seen_list[8];
 
 static void keep(const struct ascgrad_node *node) {
     seen = *node;
-    for (uint32_t i = 0; i < node->inputs; i++) {
+    for (uint32_t i = 0; i < node->ir->inputs; i++) {
         if (node->in[i].shape) {
             seen_shape[i] = *node->in[i].shape;
         }
     }
-    for (uint32_t o = 0; o < node->outputs; o++) {
+    for (uint32_t o = 0; o < node->ir->outputs; o++) {
         if (node->out[o].shape) {
             seen_out_shape[o] = *node->out[o].shape;
         }
     }
-    for (uint32_t a = 0; a < node->attrs; a++) {
+    for (uint32_t a = 0; a < node->ir->attrs; a++) {
         const struct ascgrad_attr *attr = &node->attr[a];
         for (size_t k = 0; attr->kind == ASCGRAD_ATTR_LIST_INT && k < attr->count; k++) {
             seen_list[k % 8] = ascgrad_list_at(attr, k);
@@ -86,7 +86,7 @@ ascgrad_result probe_infer(const struct ascgrad_node *node, struct ascgrad_shape
             return ascgrad_refuse(error, node, "no good: %d and %d", (int)x, (int)y);
         }
     }
-    for (uint32_t o = 0; o < node->outputs; o++) {
+    for (uint32_t o = 0; o < node->ir->outputs; o++) {
         *out[o] = *a;
     }
     return ASCGRAD_DONE;
@@ -94,12 +94,11 @@ ascgrad_result probe_infer(const struct ascgrad_node *node, struct ascgrad_shape
 
 ascgrad_result probe_dtype(const struct ascgrad_node *node, int32_t out[],
                            struct ascgrad_error *error) {
-    static const char *const names[ASCGRAD_MAX_INPUTS] = {"first", "second"};
     keep(node);
-    if (ascgrad_need_dtype(node, error, names, 0, 2) != ASCGRAD_DONE) {
+    if (ascgrad_need_dtype(node, 0, 2, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
-    for (uint32_t o = 0; o < node->outputs; o++) {
+    for (uint32_t o = 0; o < node->ir->outputs; o++) {
         out[o] = node->in[0].dtype;
     }
     return ASCGRAD_DONE;

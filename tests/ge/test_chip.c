@@ -55,7 +55,7 @@ static void test_chips(void **state) {
         {NULL, 0, 0, 0, "no platform information"},
     };
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        struct ascgrad_node node = {.type = "Op", .name = "n"};
+        struct ascgrad_node node = {.ir = ascgrad_ir_table, .name = "n"};
         struct ascgrad_error error = {""};
         struct ascgrad_chip chip = {0};
         void *platform = (void *)(uintptr_t)rows[r].platform;

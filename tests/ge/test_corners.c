@@ -180,7 +180,7 @@ static void test_odd_chips(void **state) {
                                                 {"SoCInfo", "ai_core_cnt", rows[r].cores},
                                                 {"AICoreSpec", "ub_size", rows[r].ub},
                                                 {NULL, NULL, NULL}};
-        struct ascgrad_node node = {.type = "Op", .name = "n"};
+        struct ascgrad_node node = {.ir = ascgrad_ir_table, .name = "n"};
         struct ascgrad_error error = {""};
         struct ascgrad_chip chip = {0};
         ascgrad_result result =
@@ -198,7 +198,7 @@ static void test_odd_chips(void **state) {
 static void test_put_corners(void **state) {
     (void)state;
     char buffer[8];
-    struct ascgrad_node node = {.type = "Op", .name = "n"};
+    struct ascgrad_node node = {.ir = ascgrad_ir_table, .name = "n"};
     struct ascgrad_error error;
     struct ascgrad_launch launch = {
         .data = buffer, .capacity = 4, .size = 5}; /* overfull already */

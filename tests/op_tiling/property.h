@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "../../core/ir.h"
+#include "../../core/node.h"
 
 enum { LIST_MAX = 2100 };
 

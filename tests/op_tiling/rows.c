@@ -16,11 +16,7 @@ static bool begin(struct row_call *c, const char *op) {
         c->tile = functions[i].tile;
     }
     if (!c->ir || !c->tile) return false;
-    c->node = (struct ascgrad_node){.type = c->ir->type,
-                                    .name = "row",
-                                    .inputs = c->ir->inputs,
-                                    .outputs = c->ir->outputs,
-                                    .attrs = c->ir->attrs};
+    c->node = (struct ascgrad_node){.ir = c->ir, .name = "row"};
     for (uint32_t i = 0; i < c->ir->attrs; i++)
         c->node.attr[i] =
             (struct ascgrad_attr){c->ir->attr[i].kind, c->ir->attr[i].initial, NULL, 0};
@@ -81,10 +77,6 @@ static bool read_word(struct row_call *c, const char *name, const char *value, c
         c->chip.ub = strtoull(value, NULL, 10);
     else if (strcmp(name, "capacity") == 0)
         c->launch.capacity = strtoull(value, NULL, 10);
-    else if (strcmp(name, "inputs") == 0)
-        c->node.inputs = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(name, "outputs") == 0)
-        c->node.outputs = (uint32_t)strtoul(value, NULL, 10);
     else if (strcmp(name, "rank26") == 0)
         c->in[strtoul(value, NULL, 10)].rank = 26;
     else if (strcmp(name, "ones") == 0) {

@@ -8,7 +8,6 @@
  *     out.dx=fp16[2]   an output as the graph has it
  *     mode=1           an attribute; a list is 1,2,3
  *     cores=3 ub=9000 capacity=8      the chip, and the room for tiling data
- *     inputs=2 outputs=0              how many of them the node claims to have
  *     rank26=0                        input 0 has an impossible rank
  *     ones=2049                       attribute 0 is a list of so many ones
  *     nolist=1 nokind=1               attribute 0 has no list, or is not one
@@ -16,7 +15,7 @@
 #ifndef ASCGRAD_TEST_ROWS_H
 #define ASCGRAD_TEST_ROWS_H
 
-#include "../../core/ir.h"
+#include "../../core/node.h"
 
 enum { LIST_MAX = 2200 };
 

@@ -69,7 +69,7 @@ static void draw_chip(struct trial *t) {
 
 /* One thing that does not fit the rest. */
 static void spoil(struct trial *t) {
-    uint32_t i = (uint32_t)draw(t, t->node.inputs), k = (uint32_t)draw(t, 5);
+    uint32_t i = (uint32_t)draw(t, t->node.ir->inputs), k = (uint32_t)draw(t, 5);
     static const int64_t odd[] = {-1, -2, 0, 1, 3, INT64_MAX, INT64_MIN, (int64_t)1 << 40, 7, 129};
     switch (draw(t, 8)) {
     case 0:
@@ -104,11 +104,7 @@ static void make(struct trial *t, const struct ascgrad_ir *ir, const struct prop
     static const int32_t dtypes[] = {ASCGRAD_FP32, ASCGRAD_FP16, ASCGRAD_BF16};
     memset(&t->node, 0, sizeof t->node);
     memset(t->in, 0, sizeof t->in);
-    t->node = (struct ascgrad_node){.type = ir->type,
-                                    .name = "trial",
-                                    .inputs = ir->inputs,
-                                    .outputs = ir->outputs,
-                                    .attrs = ir->attrs};
+    t->node = (struct ascgrad_node){.ir = ir, .name = "trial"};
     for (uint32_t i = 0; i < ir->attrs; i++)
         t->node.attr[i] = (struct ascgrad_attr){ir->attr[i].kind, ir->attr[i].initial, t->list, 0};
     draw_chip(t);
@@ -118,14 +114,14 @@ static void make(struct trial *t, const struct ascgrad_ir *ir, const struct prop
 
 static void print_trial(const struct trial *t) {
     printf("  chip: cores %u, arch %u, ub %" PRIu64 "\n", t->chip.cores, t->chip.arch, t->chip.ub);
-    for (uint32_t i = 0; i < t->node.inputs; i++) {
+    for (uint32_t i = 0; i < t->node.ir->inputs; i++) {
         const struct ascgrad_arg *in = &t->node.in[i];
         struct ascgrad_text text;
         if (in->present)
             printf("  input %u: %s%s\n", i, ascgrad_dtype_name(in->dtype),
                    in->shape ? ascgrad_shape_text(in->shape, &text) : " (no shape)");
     }
-    for (uint32_t i = 0; i < t->node.attrs; i++) {
+    for (uint32_t i = 0; i < t->node.ir->attrs; i++) {
         printf("  attribute %u: %" PRId64, i, t->node.attr[i].i);
         for (size_t k = 0; k < t->node.attr[i].count && k < 80; k++)
             printf("%s%" PRId64, k ? "," : " list ", ascgrad_list_at(&t->node.attr[i], k));
@@ -168,7 +164,7 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
         outs[i] = &t->out[i];
     NEED(operators[op].infer(&t->node, outs, &error) == ASCGRAD_DONE);
     struct ascgrad_node plain = t->node;
-    for (uint32_t i = 0; i < t->node.outputs; i++)
+    for (uint32_t i = 0; i < t->node.ir->outputs; i++)
         t->node.out[i] = (struct ascgrad_arg){true, t->node.in[0].dtype, &t->out[i]};
     memset(again_data, 0x5a, sizeof again_data);
     ascgrad_result result = call(op, t, &t->chip, again_data, &again, &error);
@@ -186,9 +182,9 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
 }
 
 static const char *refusal(const struct trial *t, const struct ascgrad_error *error) {
-    size_t n = strlen(t->node.type);
+    size_t n = strlen(t->node.ir->type);
     NEED(memchr(error->text, 0, sizeof error->text) != NULL);
-    NEED(strncmp(error->text, t->node.type, n) == 0);
+    NEED(strncmp(error->text, t->node.ir->type, n) == 0);
     NEED(strlen(error->text) > n + 20);
     return NULL;
 }
@@ -209,7 +205,7 @@ static void try_one(size_t op, struct trial *t, uint64_t seed, struct tally *tal
     }
     if (!wrong) return;
     if (tally->failed++ < 10) {
-        printf("FAIL %s, seed %" PRIu64 ": not %s; %s\n", t->node.type, seed, wrong, error.text);
+        printf("FAIL %s, seed %" PRIu64 ": not %s; %s\n", t->node.ir->type, seed, wrong, error.text);
         print_trial(t);
     }
 }

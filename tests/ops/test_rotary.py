@@ -283,7 +283,7 @@ def test_refusals():
     refused(RPE, {"dy": (2, 3, 4, 8), "cos": c, "sin": (1, 3, 4, 8)}, {}, "cos and sin must have one shape")
     refused(RPE, {"dy": (2, 3, 4, 8), "cos": c, "sin": c, "x": (2, 3, 8)}, {}, "dy and x must have one shape")
     refused(RPE, {"dy": (2, 3, 4, 8), "cos": (2, 2, 1, 8), "sin": (2, 2, 1, 8)}, {}, "got 2 and 3")
-    refused(RPE, {"dy": (2, 3, 4, 8), "cos": c, "sin": c}, {"mode": 7}, "mode must be 0, 1, 2 or 3, got 7")
+    refused(RPE, {"dy": (2, 3, 4, 8), "cos": c, "sin": c}, {"mode": 7}, "mode is 7, but must be 0 to 3")
     refused(RPE, {"dy": (3, 6), "cos": (3, 6), "sin": (3, 6)}, {"mode": 2}, "multiple of 4, got 6")
     refused(MUL, {"x": (3, 5), "r1": (3, 5), "r2": (3, 5), "dy": (3, 5)}, {}, "multiple of 2, got 5")
     refused(MUL, {"x": (3, 6), "r1": (1, 6), "r2": (1, 6), "dy": (2, 6)}, {}, "dy and x must have one shape")
