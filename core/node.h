@@ -161,6 +161,10 @@ typedef ascgrad_result ascgrad_tile_fn(const struct ascgrad_node *node,
                                        const struct ascgrad_chip *chip,
                                        struct ascgrad_launch *launch, struct ascgrad_error *error);
 
+/* ascgrad_min_bytes_<op>: the least a call must move through HBM; every input element that takes
+ * part read once, every output written once. The node has passed tiling. */
+typedef uint64_t ascgrad_min_bytes_fn(const struct ascgrad_node *node);
+
 #ifdef __cplusplus
 }
 #endif

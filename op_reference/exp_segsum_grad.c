@@ -37,3 +37,13 @@ void ref_exp_segsum_grad(const struct ref_tensor *in, const struct ascgrad_attr 
         }
     }
 }
+
+ascgrad_min_bytes_fn ascgrad_min_bytes_exp_segsum_grad;
+
+/* The strict lower triangles of both matrices, and one row out. */
+uint64_t ascgrad_min_bytes_exp_segsum_grad(const struct ascgrad_node *node) {
+    const struct ascgrad_shape *s = node->in[0].shape;
+    uint64_t t = (uint64_t)s->dim[s->rank - 1];
+    uint64_t matrices = t ? (uint64_t)ascgrad_elements(s, 0, s->rank - 2) : 0;
+    return matrices * t * t * ascgrad_dtype_size(node->in[0].dtype);
+}

@@ -130,3 +130,22 @@ void ref_norm_rope_concat_grad(const struct ref_tensor *in, const struct ascgrad
         }
     }
 }
+
+ascgrad_min_bytes_fn ascgrad_min_bytes_norm_rope_concat_grad;
+
+/* Gradient in and out for every stream; x, mean and rstd too where there is a norm; sin and cos
+ * once. */
+uint64_t ascgrad_min_bytes_norm_rope_concat_grad(const struct ascgrad_node *node) {
+    enum { GRAD_VALUE = 2, QUERY, KEY, ENCODER_QUERY, ENCODER_KEY, SIN = 19 };
+    enum { NORM_TYPE, NORM_ADDED_TYPE, ROPE_TYPE };
+    uint64_t size = ascgrad_dtype_size(node->in[QUERY].dtype);
+    uint64_t bytes = 2 * ref_elements(&node->in[GRAD_VALUE]) * size;
+    for (uint32_t i = QUERY; i <= ENCODER_KEY; i++) {
+        bool norm = node->attr[i < ENCODER_QUERY ? NORM_TYPE : NORM_ADDED_TYPE].i != 0;
+        uint64_t n = ref_elements(&node->in[i]);
+        bytes += (norm ? 3 : 2) * n * size;
+        if (norm && n) bytes += 8 * (n / (uint64_t)node->in[i].shape->dim[3]);
+    }
+    if (node->attr[ROPE_TYPE].i != 0) bytes += 2 * ref_elements(&node->in[SIN]) * size;
+    return bytes;
+}

@@ -3,7 +3,7 @@
  * The operators in double precision, written from the formulas, as plainly as possible. Slow on
  * purpose. Each output element comes with the sum of the absolute values of the terms that make it,
  * so that an error can be judged fairly: |err| <= half an ulp of the output type + 2^-20 *
- * magnitude.
+ * magnitude. Beside each one stands the least number of bytes that the operator must move.
  */
 #ifndef ASCGRAD_REFERENCE_H
 #define ASCGRAD_REFERENCE_H
@@ -38,6 +38,18 @@ static inline int64_t ref_serving_row(const struct ascgrad_shape *dy,
     return found;
 }
 
-/* ref_<op> for each operator, e.g. ref_exp_segsum_grad in exp_segsum_grad.c */
+static inline uint64_t ref_elements(const struct ascgrad_arg *arg) {
+    return arg->present ? (uint64_t)ascgrad_elements(arg->shape, 0, arg->shape->rank) : 0;
+}
+
+/* Least bytes of both rotary operators. With sums: dy, x, cos, sin in; dx, dcos, dsin out. Without:
+ * dy, cos, sin in and dx out. */
+static inline uint64_t ref_rotary_bytes(const struct ascgrad_node *node, uint32_t dy, uint32_t cos,
+                                        bool sums) {
+    uint64_t n = ref_elements(&node->in[dy]), c = ref_elements(&node->in[cos]);
+    return (sums ? 3 * n + 4 * c : 2 * n + 2 * c) * ascgrad_dtype_size(node->in[dy].dtype);
+}
+
+/* <op>.c has ref_<op> (ref_fn) and ascgrad_min_bytes_<op> (ascgrad_min_bytes_fn). */
 
 #endif

@@ -61,3 +61,19 @@ void ref_rope_grad(const struct ref_tensor *in, const struct ascgrad_attr *attr,
         }
     }
 }
+
+ascgrad_min_bytes_fn ascgrad_min_bytes_rope_grad;
+
+/* cos and sin are needed up to the longest sequence, once. */
+uint64_t ascgrad_min_bytes_rope_grad(const struct ascgrad_node *node) {
+    enum { Q, K, COS };
+    const struct ascgrad_attr *lengths = &node->attr[0];
+    int64_t longest = 0;
+    for (size_t i = 0; i < lengths->count; i++) {
+        int64_t length = ascgrad_list_at(lengths, i);
+        if (length > longest) longest = length;
+    }
+    uint64_t table = (uint64_t)longest * (uint64_t)node->in[COS].shape->dim[1];
+    return 2 * (ref_elements(&node->in[Q]) + ref_elements(&node->in[K]) + table) *
+           ascgrad_dtype_size(node->in[Q].dtype);
+}

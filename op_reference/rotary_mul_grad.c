@@ -41,3 +41,10 @@ void ref_rotary_mul_grad(const struct ref_tensor *in, const struct ascgrad_attr 
         }
     }
 }
+
+ascgrad_min_bytes_fn ascgrad_min_bytes_rotary_mul_grad;
+
+uint64_t ascgrad_min_bytes_rotary_mul_grad(const struct ascgrad_node *node) {
+    enum { R1 = 1, DY = 3, NEED_BACKWARD = 0 };
+    return ref_rotary_bytes(node, DY, R1, node->attr[NEED_BACKWARD].i != 0);
+}

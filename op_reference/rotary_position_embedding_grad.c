@@ -78,3 +78,10 @@ void ref_rotary_position_embedding_grad(const struct ref_tensor *in,
         }
     }
 }
+
+ascgrad_min_bytes_fn ascgrad_min_bytes_rotary_position_embedding_grad;
+
+uint64_t ascgrad_min_bytes_rotary_position_embedding_grad(const struct ascgrad_node *node) {
+    enum { DY, COS, SIN, X };
+    return ref_rotary_bytes(node, DY, COS, node->in[X].present);
+}

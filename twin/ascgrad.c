@@ -13,7 +13,6 @@
 #include "fields.h"
 #include "fp_state.h"
 #include "launch.h"
-#include "roofline.h"
 
 _Static_assert((int)ASCGRAD_TYPE_FP32 == (int)ASCGRAD_FP32, "dtype numbers are GE's");
 _Static_assert((int)ASCGRAD_TYPE_FP16 == (int)ASCGRAD_FP16, "dtype numbers are GE's");
@@ -31,6 +30,7 @@ _Static_assert(sizeof((struct ascgrad_report *)0)->warning ==
     ascgrad_infer_fn ascgrad_infer_##op;                                                           \
     ascgrad_infer_dtype_fn ascgrad_infer_dtype_##op;                                               \
     ascgrad_tile_fn ascgrad_tile_##op;                                                             \
+    ascgrad_min_bytes_fn ascgrad_min_bytes_##op;                                                   \
     twin_entry_fn twin_entry_##op##_float_checked, twin_entry_##op##_float_fast;                   \
     twin_entry_fn twin_entry_##op##_half_checked, twin_entry_##op##_half_fast;                     \
     twin_entry_fn twin_entry_##op##_bfloat16_t_checked, twin_entry_##op##_bfloat16_t_fast;         \
@@ -43,6 +43,7 @@ static const struct operator_code {
     ascgrad_infer_fn *infer;
     ascgrad_infer_dtype_fn *infer_dtype;
     ascgrad_tile_fn *tile;
+    ascgrad_min_bytes_fn *min_bytes;
     twin_entry_fn *entry[3][2]; /* fp32, fp16, bf16; checked, fast */
     const uint32_t *arity;
 } operators[] = {
@@ -51,6 +52,7 @@ static const struct operator_code {
      ascgrad_infer_##op,                                                                           \
      ascgrad_infer_dtype_##op,                                                                     \
      ascgrad_tile_##op,                                                                            \
+     ascgrad_min_bytes_##op,                                                                       \
      {{twin_entry_##op##_float_checked, twin_entry_##op##_float_fast},                             \
       {twin_entry_##op##_half_checked, twin_entry_##op##_half_fast},                               \
       {twin_entry_##op##_bfloat16_t_checked, twin_entry_##op##_bfloat16_t_fast}},                  \
@@ -282,7 +284,7 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     report->key = plan->key;
     report->block_dim = plan->block_dim;
     report->workspace = plan->workspace;
-    report->min_bytes = twin_min_bytes(&r->node);
+    report->min_bytes = r->code->min_bytes(&r->node);
     report->time_us = t->time_us;
     report->launch_us = t->launch_us;
     report->cycles = t->cycles;

@@ -171,7 +171,7 @@ static void test_infer_dtype(void **state) {
     node.in = in;
     fake_infer_dtype(&ge, &node);
     assert_int_equal(ascgrad_ge_infer_dtype(ge.context, ir_of(node.type), probe_dtype), GE_FAILED);
-    assert_non_null(strstr(logged, "grad_key_output must be fp16, fp32 or bf16, got int32"));
+    assert_non_null(strstr(logged, "grad_self must be fp16, fp32 or bf16, got int32"));
     assert_int_equal(get64(ge.slot[ge.inputs], 0), FAKE_UNTOUCHED);
     fake_end(&ge);
 }

@@ -18,10 +18,13 @@
 #include "../../ge/layout.h"
 #include "fake_ge.h"
 
-enum { OPS = 5, POISON = 0xA5, BF16 = 27 };
+static const char *const types[] = {
+#define ASCGRAD_OP(type, op) #type,
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+};
 
-static const char *const types[OPS] = {"RotaryMulGrad", "RotaryPositionEmbeddingGrad", "RopeGrad",
-                                       "NormRopeConcatGrad", "ExpSegsumGrad"};
+enum { OPS = sizeof types / sizeof types[0], POISON = 0xA5, BF16 = 27 };
 
 /* The stub of libplatform.so takes an array of rows for a platform. */
 static const struct {
@@ -89,7 +92,10 @@ static void open_library(struct library *library, const char *path) {
     find(library->handle, "GetRegisteredOpNum", &count);
     find(library->handle, "GetRegisteredOpCtNum", &ct_count);
     find(library->handle, "GetOpImplFunctions", &functions);
-    CHECK(count() == OPS);
+    if (count() != OPS) {
+        fprintf(stderr, "%s offers %zu operators, the IR has %d\n", path, count(), OPS);
+        exit(1);
+    }
     CHECK(ct_count() == 0);
     CHECK(functions(NULL, OPS) != 0);
     CHECK(functions(library->table, OPS - 1) != 0);
@@ -203,9 +209,16 @@ int main(int argc, char **argv) {
         CHECK(proto[0].table[op].infer_shape != proto[1].table[op].infer_shape);
         CHECK(master[0].table[op].tiling != master[1].table[op].tiling);
     }
+    int known = 0;
+    while (known < OPS && strcmp(types[known], "ExpSegsumGrad") != 0)
+        known++;
+    if (known == OPS) {
+        fprintf(stderr, "there is no ExpSegsumGrad to call\n");
+        return 1;
+    }
     for (int i = 0; i < 2; i++) {
-        check_inference(&proto[i].table[OPS - 1]);
-        check_tiling(&master[i].table[OPS - 1]);
+        check_inference(&proto[i].table[known]);
+        check_tiling(&master[i].table[known]);
     }
     int (*registered)(void);
     find(RTLD_DEFAULT, "stub_registered_operators", &registered);

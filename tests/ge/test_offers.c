@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The installer's --no-override switches an operator off inside the library's own bytes
- * (ge/registry.c): it is then not registered, and the others still are.
+ * (ge/registry.c): it is then not registered, and the others still are. Each operator in turn.
  *
  * usage: test_offers LIBRARY
  */
@@ -13,39 +13,59 @@
 
 #include "../../ge/layout.h"
 
-static int check(const char *path) {
+static const char *const types[] = {
+#define ASCGRAD_OP(type, op) #type,
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+};
+enum { OPS = sizeof types / sizeof types[0] };
+
+/* NULL, or what is wrong with a library that offers all but `without`. */
+static const char *check(const char *path, const char *without) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        fprintf(stderr, "%s\n", dlerror());
-        return 1;
-    }
+    if (!library) return dlerror();
     size_t (*count)(void) = (size_t(*)(void))dlsym(library, "GetRegisteredOpNum");
     int32_t (*fill)(struct ge_op_functions *, size_t) =
         (int32_t(*)(struct ge_op_functions *, size_t))dlsym(library, "GetOpImplFunctions");
-    struct ge_op_functions table[8];
+    struct ge_op_functions table[OPS];
     memset(table, 0, sizeof table);
-    int wrong = count() != 4 || fill(table, 5) == 0 || fill(table, 4) != 0 || fill(NULL, 4) == 0;
-    for (int i = 0; i < 4 && !wrong; i++)
-        wrong = !table[i].type || strcmp(table[i].type, "RopeGrad") == 0;
-    return wrong || table[4].type != NULL;
+    if (count() != OPS - 1) return "the count is not one less";
+    if (fill(table, OPS) == 0) return "a table of another length is filled";
+    if (fill(NULL, OPS - 1) == 0) return "no table is filled";
+    if (fill(table, OPS - 1) != 0) return "the table is not filled";
+    for (int i = 0; i < OPS - 1; i++)
+        if (!table[i].type || strcmp(table[i].type, without) == 0) return "it is still offered";
+    return table[OPS - 1].type ? "the table is overrun" : NULL;
+}
+
+/* A copy of the library with that operator switched off. */
+static const char *switch_off(const char *bytes, size_t n, const char *type) {
+    static char copy[8 << 20];
+    char path[] = "/tmp/ascgrad-offers-XXXXXX", mark[80];
+    size_t length = (size_t)snprintf(mark, sizeof mark, "ascgrad-offers:%s=1", type);
+    int found = 0, fd = mkstemp(path);
+    memcpy(copy, bytes, n);
+    for (size_t i = 0; i + length < n; i++)
+        if (memcmp(copy + i, mark, length + 1) == 0) copy[i + length - 1] = '0', found++;
+    const char *wrong = found == 1 ? NULL : "the library does not have its mark once";
+    if (fd < 0 || write(fd, copy, n) != (ssize_t)n) wrong = "no temporary file";
+    if (!wrong) wrong = check(path, type);
+    close(fd);
+    unlink(path);
+    return wrong;
 }
 
 int main(int argc, char **argv) {
-    static const char mark[] = "ascgrad-offers:RopeGrad=1";
-    char path[] = "/tmp/ascgrad-offers-XXXXXX";
     static char bytes[8 << 20];
     FILE *in = argc == 2 ? fopen(argv[1], "rb") : NULL;
-    int fd = mkstemp(path), found = 0;
-    if (!in || fd < 0) return 2;
+    int failed = 0;
+    if (!in) return 2;
     size_t n = fread(bytes, 1, sizeof bytes, in);
     fclose(in);
-    for (size_t i = 0; i + sizeof mark <= n; i++)
-        if (memcmp(bytes + i, mark, sizeof mark - 1) == 0)
-            bytes[i + sizeof mark - 2] = '0', found++;
-    if (write(fd, bytes, n) != (ssize_t)n) return 2;
-    close(fd);
-    int failed = found == 0 || check(path);
-    unlink(path);
-    printf("%d passed, %d failed\n", !failed, failed);
-    return failed;
+    for (int i = 0; i < OPS; i++) {
+        const char *wrong = switch_off(bytes, n, types[i]);
+        if (wrong) printf("FAIL %s without %s: %s\n", argv[1], types[i], wrong), failed++;
+    }
+    printf("%d passed, %d failed\n", OPS - failed, failed);
+    return failed != 0;
 }

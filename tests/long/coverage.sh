@@ -85,7 +85,7 @@ gcc -std=gnu11 -O1 -Icore -I"$gen" -o "$work/test_load" tests/ge/test_load.c tes
 LD_LIBRARY_PATH=$work/stubs "$work/test_load" "$work/libcust_opsproto_rt2.0.so" "$work/libcust_opmaster_rt2.0.so" 2>&1 | tail -n 1
 gcc -std=gnu11 -O1 -rdynamic -Icore -o "$work/test_guard" tests/ge/test_guard.c tests/ge/patched.c tests/ge/fake_ge.c "$work/ir_table.o" -ldl
 LD_LIBRARY_PATH=$work/stubs "$work/test_guard" "$work/libcust_opmaster_rt2.0.so"
-gcc -std=gnu11 -O1 -D_GNU_SOURCE -Icore -o "$work/test_offers" tests/ge/test_offers.c -ldl
+gcc -std=gnu11 -O1 -D_GNU_SOURCE -I"$gen" -o "$work/test_offers" tests/ge/test_offers.c -ldl
 for name in opsproto opmaster; do
   LD_LIBRARY_PATH=$work/stubs "$work/test_offers" "$work/libcust_${name}_rt2.0.so"
 done

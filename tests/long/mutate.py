@@ -23,8 +23,6 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 FLIPS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",),
          "&&": ("||",), "||": ("&&",), "+": ("-",), "-": ("+",), "*": ("+",)}
 FLAGS = ["-std=gnu11", "-O1", "-D_GNU_SOURCE", "-ffp-contract=off", "-w"]
-PROPERTIES = {"exp_segsum": ["ExpSegsumGrad"], "rope": ["RopeGrad"], "norm_rope_concat": ["NormRopeConcatGrad"],
-              "rotary": ["RotaryMulGrad", "RotaryPositionEmbeddingGrad"]}
 
 
 def blank(text):
@@ -65,6 +63,15 @@ class Bench:
             objects = [self.compile(f, os.path.join(work, os.path.basename(f) + ".o")) for f in files]
             self.programs.append((name, objects))
 
+    def operators(self, name):
+        """The types that a family of files defines a function of."""
+        code = "".join(open(f).read() for f in self.files if family(f) == name)
+        pairs = re.findall(r"ASCGRAD_OP\((\w+), (\w+)\)", open(self.generated + "/ascgrad_ops.inc").read())
+        types = [t for t, op in pairs if re.search(rf"\bascgrad_(infer|infer_dtype|tile)_{op}\(", code)]
+        if not types:
+            sys.exit(f"mutate.py: no operator has its functions in the files of {name}")
+        return types
+
     def compile(self, file, to, include=()):
         command = ["gcc", *FLAGS, *include, "-I" + self.generated, "-I" + ROOT + "/core", "-c", file, "-o", to]
         return to if subprocess.run(command, capture_output=True).returncode == 0 else None
@@ -93,7 +100,9 @@ class Bench:
         for name, own in self.programs:
             program = os.path.join(where, name)
             subprocess.run(["gcc", "-o", program, *own, *objects, "-lm"], check=True)
-            runs = [[]] if name == "rows" else [["--count", "30000", "--seed", "1000001", op] for op in PROPERTIES[family(file)]]
+            runs = [[]]
+            if name == "property":
+                runs = [["--count", "30000", "--seed", "1000001", op] for op in self.operators(family(file))]
             for arguments in runs:
                 try:
                     if subprocess.run([program, *arguments], capture_output=True, timeout=20).returncode:

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random rows for `ascgrad check --rows`: small shapes, weighted to the odd corners, all five operators.
+"""Random rows for `ascgrad check --rows`: small shapes, weighted to the odd corners, of every operator of the command.
 
-    random_rows.py OP COUNT [SEED]            prints the rows
+    random_rows.py ASCGRAD OP COUNT [SEED]                     prints the rows
     random_rows.py --run ASCGRAD COUNT [SEED|random] [OP]      runs them; exit status 1 if any fails
+
+An operator has a maker here, or its own rows (`ascgrad check OP --list`) are varied.
 """
+import json
+import math
 import random
+import re
 import subprocess
 import sys
 import tempfile
 import time
-
-OPERATORS = ("RotaryMulGrad", "RotaryPositionEmbeddingGrad", "RopeGrad", "NormRopeConcatGrad", "ExpSegsumGrad")
 
 # Sizes of a row around every limit: 32-byte blocks of each dtype, 64 lanes, 255 repeats, strips, the unified buffer.
 ROWS = (2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 30, 32, 34, 36, 40, 44, 48, 56, 60, 62, 64, 66, 68, 72, 80, 90, 96, 100,
@@ -160,9 +163,68 @@ MAKERS = {"RotaryMulGrad": rotary, "RotaryPositionEmbeddingGrad": rotary, "RopeG
           "NormRopeConcatGrad": norm_rope_concat, "ExpSegsumGrad": exp_segsum}
 
 
-def rows(op, count, seed):
-    rng = random.Random(f"{op} {seed}")
-    return [MAKERS[op](rng, op) for _ in range(count)]
+def said(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def operators(binary):
+    return {op["type"]: op for op in json.loads(said(binary, "ops", "--json"))}
+
+
+def shapes_of(row):
+    return [[int(n) for n in m.split(",") if n] for m in re.findall(r"\[([\d,]*)\]", row)]
+
+
+def axis_of(shape, i):
+    """Which axis dimension i is: counted from the end, but dimensions of one size in a tensor are one axis."""
+    return shape[i] if shape.count(shape[i]) > 1 else i - len(shape)
+
+
+def scaled(rng, row):
+    """The row with other sizes. An axis is scaled in all tensors alike: what was equal, twice or the sum of others
+    stays so."""
+    axes = {}
+    for shape in shapes_of(row):
+        for i, n in enumerate(shape):
+            axes.setdefault(axis_of(shape, i), []).append(n)
+    common = {axis: math.gcd(*[n for n in sizes if n > 1] or [1]) for axis, sizes in axes.items()}
+    times = {axis: rng.choice(ROWS[:42] if axis == -1 else SMALL) for axis in axes}
+
+    def other(match):
+        shape = [int(n) for n in match[1].split(",") if n]
+        sizes = [n if n <= 1 else n // common[axis_of(shape, i)] * times[axis_of(shape, i)] for i, n in enumerate(shape)]
+        return "[" + ",".join(map(str, sizes)) + "]"
+
+    return re.sub(r"\[([\d,]*)\]", other, row)
+
+
+def accepts(binary, op, row):
+    names = [a["name"] for a in op["inputs"]]
+    words = []
+    for word in row.split()[1:]:
+        words += ["--in" if word.partition("=")[0] in names else "--attr", word.replace("*", "fp32")]
+    return said(binary, "tile", op["type"], *words) is not None
+
+
+def vary(binary, rng, op, count):
+    own = [line for line in said(binary, "check", op["type"], "--list").splitlines()
+           if not line.endswith("(refused)") and "fill=" not in line]
+    found = []
+    for _ in range(20 * count):
+        row = scaled(rng, rng.choice(own))
+        if sum(map(math.prod, shapes_of(row))) < 400000 and accepts(binary, op, row):
+            found.append(row + rng.choice(FILLS))
+        if len(found) == count:
+            return found
+    sys.exit(f"random_rows.py: {op['type']} refuses nearly every variation of its rows; it needs a maker here")
+
+
+def rows(binary, op, count, seed):
+    rng = random.Random(f"{op['type']} {seed}")
+    if op["type"] in MAKERS:
+        return [MAKERS[op["type"]](rng, op["type"]) for _ in range(count)]
+    return vary(binary, rng, op, count)
 
 
 def check(binary, lines, limit):
@@ -180,28 +242,28 @@ def check(binary, lines, limit):
 def check_one_by_one(binary, lines):
     """After a crash or a hang: which rows?"""
     for line in lines:
-        status, said = check(binary, [line], 30)
+        status, output = check(binary, [line], 30)
         if status is None:
             print(f"HANG {line}")
         elif status < 0:
             print(f"CRASH (signal {-status}) {line}")
         elif status:
-            print(said)
+            print(output)
 
 
 def run(binary, count, seed, only):
-    bad = 0
-    for op in OPERATORS:
-        if only and op != only:
-            continue
-        lines, start = rows(op, count, seed), time.time()
-        status, said = check(binary, lines, 60 + 2 * count)
-        end = (said.strip().splitlines() or ["nothing"])[-1]
-        print(f"{op}: {count} rows, seed {seed}: {end}, {time.time() - start:.0f} s", flush=True)
+    bad, all_of_them = 0, operators(binary)
+    if only and only not in all_of_them:
+        sys.exit(f"random_rows.py: there is no operator {only}")
+    for name in [only] if only else all_of_them:
+        lines, start = rows(binary, all_of_them[name], count, seed), time.time()
+        status, output = check(binary, lines, 60 + 2 * count)
+        end = (output.strip().splitlines() or ["nothing"])[-1]
+        print(f"{name}: {count} rows, seed {seed}: {end}, {time.time() - start:.0f} s", flush=True)
         if status is None or status < 0:
             check_one_by_one(binary, lines)
         elif status:
-            print(said)
+            print(output)
         bad += status != 0
     return bad
 
@@ -210,7 +272,7 @@ def main(argv):
     if argv[1] == "--run":
         seed = argv[4] if len(argv) > 4 and argv[4] != "random" else str(random.randrange(10**9))
         return 1 if run(argv[2], int(argv[3]), seed, argv[5] if len(argv) > 5 else None) else 0
-    print("\n".join(rows(argv[1], int(argv[2]), argv[3] if len(argv) > 3 else "1")))
+    print("\n".join(rows(argv[1], operators(argv[1])[argv[2]], int(argv[3]), argv[4] if len(argv) > 4 else "1")))
     return 0
 
 

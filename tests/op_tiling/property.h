@@ -49,8 +49,10 @@ struct property {
     const char *(*judge_pair)(const struct ascgrad_launch *a, const struct ascgrad_launch *b);
 };
 
-extern const struct property property_rotary_mul_grad, property_rotary_position_embedding_grad,
-    property_rope_grad, property_norm_rope_concat_grad, property_exp_segsum_grad;
+/* property_<op>, in property_<family>.c */
+#define ASCGRAD_OP(type, op) extern const struct property property_##op;
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
 
 #define NEED(condition)                                                                            \
     do {                                                                                           \

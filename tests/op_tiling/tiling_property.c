@@ -13,19 +13,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define ASCGRAD_OP(type, op)                                                                       \
-    ascgrad_infer_fn ascgrad_infer_##op;                                                           \
-    ascgrad_tile_fn ascgrad_tile_##op;
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
+#include "../functions.h"
 
-static const struct {
-    const char *type;
-    ascgrad_infer_fn *infer;
-    ascgrad_tile_fn *tile;
-    const struct property *property;
-} operators[] = {
-#define ASCGRAD_OP(type, op) {#type, ascgrad_infer_##op, ascgrad_tile_##op, &property_##op},
+/* In the order of functions[]. */
+static const struct property *const properties[] = {
+#define ASCGRAD_OP(type, op) &property_##op,
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
 };
@@ -143,7 +135,7 @@ static ascgrad_result call(size_t op, const struct trial *t, const struct ascgra
     launch->capacity = CAPACITY;
     launch->size = 0;
     error->text[0] = 0;
-    return operators[op].tile(&t->node, chip, launch, error);
+    return functions[op].tile(&t->node, chip, launch, error);
 }
 
 static const char *common(const struct trial *t, const struct ascgrad_launch *l) {
@@ -162,7 +154,7 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
     struct ascgrad_shape *outs[ASCGRAD_MAX_OUTPUTS];
     for (uint32_t i = 0; i < ASCGRAD_MAX_OUTPUTS; i++)
         outs[i] = &t->out[i];
-    NEED(operators[op].infer(&t->node, outs, &error) == ASCGRAD_DONE);
+    NEED(functions[op].infer(&t->node, outs, &error) == ASCGRAD_DONE);
     struct ascgrad_node plain = t->node;
     for (uint32_t i = 0; i < t->node.ir->outputs; i++)
         t->node.out[i] = (struct ascgrad_arg){true, t->node.in[0].dtype, &t->out[i]};
@@ -177,7 +169,7 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
     struct ascgrad_chip chip = {1 + (uint32_t)draw(t, 64), 3510, 253952};
     NEED(call(op, t, &chip, other_data, &other, &error) == ASCGRAD_DONE);
     NEED(other.block_dim >= 1 && other.block_dim <= chip.cores);
-    return operators[op].property->judge_pair ? operators[op].property->judge_pair(first, &other)
+    return properties[op]->judge_pair ? properties[op]->judge_pair(first, &other)
                                               : NULL;
 }
 
@@ -197,7 +189,7 @@ static void try_one(size_t op, struct trial *t, uint64_t seed, struct tally *tal
     if (call(op, t, &t->chip, first_data, &launch, &error) == ASCGRAD_DONE) {
         tally->accepted++;
         wrong = common(t, &launch);
-        if (!wrong) wrong = operators[op].property->judge(t, &launch);
+        if (!wrong) wrong = properties[op]->judge(t, &launch);
         if (!wrong) wrong = repeat(op, t, &launch);
     } else {
         tally->refused++;
@@ -226,25 +218,35 @@ int main(int argc, char **argv) {
             only = argv[i];
     }
     static struct trial trial;
-    for (size_t op = 0; op < sizeof operators / sizeof operators[0]; op++) {
-        if (only && strcmp(only, operators[op].type) != 0) continue;
+    bool known = false;
+    for (size_t op = 0; op < sizeof functions / sizeof functions[0]; op++) {
+        if (only && strcmp(only, functions[op].type) != 0) continue;
         const struct ascgrad_ir *ir = NULL;
         for (uint32_t k = 0; k < ascgrad_ir_count; k++)
-            if (strcmp(ascgrad_ir_table[k].type, operators[op].type) == 0)
+            if (strcmp(ascgrad_ir_table[k].type, functions[op].type) == 0)
                 ir = &ascgrad_ir_table[k];
         struct tally tally = {0};
         clock_t start = clock();
         for (uint64_t i = 0; i < count && tally.failed < 1000; i++) {
             trial.random = seed + i; /* --seed S --count 1 repeats a failure */
-            make(&trial, ir, operators[op].property);
+            make(&trial, ir, properties[op]);
             try_one(op, &trial, seed + i, &tally);
         }
         printf("%s: seed %" PRIu64 ", %" PRIu64 " accepted, %" PRIu64 " refused, %" PRIu64
                " failed, %.1f s\n",
-               operators[op].type, seed, tally.accepted, tally.refused, tally.failed,
+               functions[op].type, seed, tally.accepted, tally.refused, tally.failed,
                (double)(clock() - start) / CLOCKS_PER_SEC);
         fflush(stdout);
         failed += tally.failed;
+        if (count >= 1000 && !tally.accepted) {
+            printf("FAIL %s: not one call was accepted\n", functions[op].type);
+            failed++;
+        }
+        known = true;
+    }
+    if (!known) {
+        printf("FAIL there is no operator '%s'\n", only);
+        failed++;
     }
     return failed != 0;
 }

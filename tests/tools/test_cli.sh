@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The promises of the command line: output, exit statuses, files. usage: test_cli.sh ASCGRAD PYTHON
+# The promises of the command line: output, exit statuses, files. usage: test_cli.sh ASCGRAD PYTHON IR
 set -u
 ascgrad=$1
 python=$2
+ir=$3
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -50,7 +51,18 @@ PY
 expect 0 'RopeGrad' "$ascgrad" ops
 expect 0 '"type": "ExpSegsumGrad"' "$ascgrad" ops --json
 "$ascgrad" ops --json >ops.json
-expect 0 '' "$python" -c 'import json; assert len(json.load(open("ops.json"))) == 5'
+expect 0 'as in the IR' "$python" - "$ir" <<'PY'
+import json, sys
+ours, ir = json.load(open("ops.json")), json.load(open(sys.argv[1]))
+for part in ("type", "kernel"):
+    assert [op[part] for op in ours] == [op[part] for op in ir]
+for part in ("inputs", "outputs", "attrs"):
+    assert [[a["name"] for a in op[part]] for op in ours] == [[a["name"] for a in op[part]] for op in ir]
+for mine, op in zip(ours, ir):
+    for a, b in zip(mine["attrs"], op["attrs"]):
+        assert (a["type"], a["required"], a.get("default")) == (b["type"], b["required"], b.get("default")), (a, b)
+print("as in the IR")
+PY
 expect 0 '| ExpSegsumGrad |' "$ascgrad" support
 expect 0 'usage:' "$ascgrad" --help
 expect 0 'ascgrad ' "$ascgrad" version
