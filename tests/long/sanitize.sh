@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The suite under sanitizers, each in a build tree of its own: ASan with UBSan, then TSan.
 #     sanitize.sh BUILD [address|thread]
-# ASan + UBSan: the bridge, the command, random calls of tiling, the rows of every operator on the checked twin.
-# TSan: the fast twin with its threads, and tiling from many threads at once.
+# ASan + UBSan: the bridge, the command, the C API from eight threads and a forked child, random calls of tiling, the rows
+# of every operator on the checked twin. TSan: the C API, the fast twin with its threads.
 set -eu
 build=$(cd "$1" && pwd)
 which=${2:-address thread}
 cd "$(dirname "$0")/../.."
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export ASAN_OPTIONS=detect_leaks=1
-export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 jobs=$(nproc)
 
 tree() { # NAME FLAGS: configures build/sanitize-NAME with -O1
@@ -29,8 +29,8 @@ for name in $which; do
     address)
       tree address address,undefined
       cmake --build "$build/sanitize-address" -j "$jobs" --target ascgrad_command test_node test_context test_spoilt test_chip \
-        test_corners test_open test_rows tiling_property >"$build/sanitize-address.log" 2>&1 || { tail -n 30 "$build/sanitize-address.log"; exit 1; }
-      for test in test_node test_context test_spoilt test_chip test_corners test_open test_rows; do
+        test_corners test_open test_rows test_api test_threads tiling_property >"$build/sanitize-address.log" 2>&1 || { tail -n 30 "$build/sanitize-address.log"; exit 1; }
+      for test in test_node test_context test_spoilt test_chip test_corners test_open test_rows test_api test_threads; do
         "$build/sanitize-address/bin/$test" >"$build/sanitize-address.log" 2>&1 || { tail -n 40 "$build/sanitize-address.log"; exit 1; }
         echo "$test: clean"
       done
@@ -39,8 +39,9 @@ for name in $which; do
       ;;
     thread)
       tree thread thread
-      cmake --build "$build/sanitize-thread" -j "$jobs" --target ascgrad_command test_threads >"$build/sanitize-thread.log" 2>&1 ||
+      cmake --build "$build/sanitize-thread" -j "$jobs" --target ascgrad_command test_api test_threads >"$build/sanitize-thread.log" 2>&1 ||
         { tail -n 30 "$build/sanitize-thread.log"; exit 1; }
+      "$build/sanitize-thread/bin/test_api"
       "$build/sanitize-thread/bin/test_threads"
       rows thread 12
       ;;

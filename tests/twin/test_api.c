@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the C API does with callers that are careless: no place for an answer, dimensions that are
+ * none, a small stack.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "../../twin/ascgrad.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { STACK = 1 << 20 }; /* sanitizers need room of their own */
+#else
+enum { STACK = 1 << 16 };
+#endif
+enum { T = 4, TOKENS = 300 };
+
+static float matrix[T * T], row[T];
+static const struct ascgrad_tensor square = {ASCGRAD_TYPE_FP32, 2, {T, T}, matrix};
+
+static struct ascgrad_call segsum(struct ascgrad_tensor in[2], struct ascgrad_tensor *out) {
+    in[0] = in[1] = square;
+    *out = (struct ascgrad_tensor){ASCGRAD_TYPE_FP32, 1, {T}, row};
+    return (struct ascgrad_call){
+        .op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out, .outputs = 1};
+}
+
+static void nowhere_to_answer(void **state) {
+    struct ascgrad_tensor in[2], out;
+    struct ascgrad_call call = segsum(in, &out), nonsense = call;
+    static struct ascgrad_plan plan;
+    struct ascgrad_field field;
+    (void)state;
+    nonsense.op = "Nope";
+    assert_int_equal(ascgrad_run(&call, NULL, NULL), ASCGRAD_OK);
+    assert_int_equal(ascgrad_run(&nonsense, NULL, NULL), ASCGRAD_USAGE);
+    assert_int_equal(ascgrad_run(NULL, NULL, NULL), ASCGRAD_USAGE);
+    assert_int_equal(ascgrad_infer(&nonsense, NULL), ASCGRAD_USAGE);
+    assert_int_equal(ascgrad_infer(NULL, NULL), ASCGRAD_USAGE);
+    assert_int_equal(ascgrad_tile(&nonsense, &plan, NULL), ASCGRAD_USAGE);
+    assert_int_equal(ascgrad_tile(&call, NULL, NULL), ASCGRAD_USAGE);
+    assert_int_equal(ascgrad_tile(&call, &plan, NULL), ASCGRAD_OK);
+    assert_true(ascgrad_plan_field(call.op, &plan, 0, &field));
+    assert_false(ascgrad_plan_field(NULL, &plan, 0, &field));
+    assert_false(ascgrad_plan_field(call.op, NULL, 0, &field));
+    assert_false(ascgrad_plan_field(call.op, &plan, 0, NULL));
+    assert_false(ascgrad_describe(0, NULL));
+}
+
+static void attribute_without_list(void **state) {
+    struct ascgrad_tensor in[4], out[2];
+    struct ascgrad_setting attr[2] = {{.set = true, .list = NULL, .count = 7}};
+    for (int i = 0; i < 4; i++)
+        in[i] = square;
+    struct ascgrad_call call = {.op = "RopeGrad",
+                                .in = in,
+                                .inputs = 4,
+                                .out = out,
+                                .outputs = 2,
+                                .attr = attr,
+                                .attrs = 1};
+    char why[ASCGRAD_WHY];
+    (void)state;
+    out[0] = out[1] = square;
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_REFUSES);
+}
+
+static void no_such_dimension(void **state) {
+    struct ascgrad_tensor in[2], out;
+    struct ascgrad_call call = segsum(in, &out);
+    char why[ASCGRAD_WHY];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        in[0].dim[k] = -4;
+        assert_int_equal(ascgrad_infer(&call, why), ASCGRAD_USAGE);
+        assert_non_null(strstr(why, "grad_output has a negative dimension"));
+        in[0].dim[k] = -2; /* means "rank unknown" only when alone */
+        assert_int_equal(ascgrad_infer(&call, why), ASCGRAD_USAGE);
+        in[0].dim[k] = -1;
+        assert_int_equal(ascgrad_infer(&call, why), ASCGRAD_OK);
+        in[0].dim[k] = T;
+    }
+    in[0].rank = 26;
+    assert_int_equal(ascgrad_infer(&call, why), ASCGRAD_USAGE);
+    assert_non_null(strstr(why, "25 axes"));
+}
+
+static float q[TOKENS * 8], k[TOKENS * 8], cosine[8], sine[8], dq[TOKENS * 8], dk[TOKENS * 8];
+
+/* One token each: the largest tiling struct there is. */
+static void *many_sequences(void *code) {
+    struct ascgrad_tensor in[4] = {{ASCGRAD_TYPE_FP32, 2, {TOKENS, 8}, q},
+                                   {ASCGRAD_TYPE_FP32, 2, {TOKENS, 8}, k},
+                                   {ASCGRAD_TYPE_FP32, 2, {1, 8}, cosine},
+                                   {ASCGRAD_TYPE_FP32, 2, {1, 8}, sine}};
+    struct ascgrad_tensor out[2] = {in[0], in[1]};
+    static int64_t lengths[TOKENS];
+    struct ascgrad_setting attr[2] = {{.set = true, .list = lengths, .count = TOKENS}};
+    struct ascgrad_call call = {.op = "RopeGrad",
+                                .in = in,
+                                .inputs = 4,
+                                .out = out,
+                                .outputs = 2,
+                                .attr = attr,
+                                .attrs = 1};
+    for (int i = 0; i < TOKENS; i++)
+        lengths[i] = 1;
+    out[0].data = dq;
+    out[1].data = dk;
+    *(int *)code = ascgrad_run(&call, NULL, NULL);
+    call.fast = true;
+    if (*(int *)code == ASCGRAD_OK) *(int *)code = ascgrad_run(&call, NULL, NULL);
+    return NULL;
+}
+
+static void small_stack(void **state) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int code = -1;
+    (void)state;
+    pthread_attr_init(&attributes);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, STACK), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, many_sequences, &code), 0);
+    pthread_attr_destroy(&attributes);
+    pthread_join(thread, NULL);
+    assert_int_equal(code, ASCGRAD_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nowhere_to_answer), cmocka_unit_test(attribute_without_list),
+        cmocka_unit_test(no_such_dimension), cmocka_unit_test(small_stack)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
