@@ -109,8 +109,11 @@ const char *doctor_quote(const char *path, char *out, size_t size) {
 }
 
 bool doctor_closed(const char *path, char closed[PATH]) {
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        doctor_text(closed, PATH, "%.*s", (int)(slash - path), path);
+    const size_t size = strlen(path);
+    for (size_t n = 1; n <= size; n++) {
+        if (path[n] != '/' && path[n] != 0) continue;
+        doctor_text(closed, PATH, "%.*s", (int)n, path);
+        if (path[n] == 0 && !doctor_is_dir(closed)) return false;
         if (access(closed, X_OK) != 0) return errno == EACCES;
     }
     return false;

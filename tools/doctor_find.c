@@ -29,8 +29,7 @@ static void find_setup(struct doctor *d) {
     }
 }
 
-/* Something is there, or not, or a directory above it is closed to this user: only then true, after
- * saying so. */
+/* True, after saying so, if path, or a directory above it, is closed to this user. */
 static bool said_closed(struct doctor *d, enum level level, const char *check, const char *path) {
     char closed[PATH], fix[2 * PATH], quoted[PATH];
     if (!doctor_closed(path, closed)) return false;
@@ -103,7 +102,7 @@ static void find_arch(struct doctor *d) {
 /* A directory that GE would take for a vendor package. False: there is none. */
 static bool add_package(struct doctor *d, const char *dir, const char *name, bool from_env) {
     struct stat info;
-    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC); /* need not be listable */
     if (fd < 0) return said_closed(d, LEVEL_FAIL, "package", dir);
     bool known = fstat(fd, &info) != 0 || d->packages == MAX_PACKAGES;
     for (size_t i = 0; i < d->packages; i++)
@@ -256,7 +255,8 @@ static void spoilt(struct doctor *d, const struct package *p, const char *why) {
         doctor_say(d, LEVEL_FAIL, "package", fix, "%s: this user may not read it", path);
         return;
     }
-    doctor_say(d, LEVEL_FAIL, "package", INSTALL_AGAIN, "%s is damaged: %s", path, why);
+    TEXT(fix, "mv %s <elsewhere>    then " INSTALL, doctor_quote(p->dir, quoted, sizeof quoted));
+    doctor_say(d, LEVEL_FAIL, "package", fix, "%s is damaged: %s", path, why);
 }
 
 static void find_ours(struct doctor *d) {

@@ -167,6 +167,25 @@ static void check_chip(struct doctor *d) {
     }
 }
 
+/* By these lists TensorFlow's adapter sends operators to the NPU. One that is no JSON is skipped
+ * without a word. */
+static void check_tensorflow(struct doctor *d) {
+    static const char name[] = "framework/tensorflow/npu_supported_ops.json";
+    for (size_t i = 0; i < d->packages; i++) {
+        const struct package *p = &d->package[i];
+        int line = 0;
+        char *text = file_read_following(p->fd, name, NULL);
+        struct json *all = text ? json_parse(text, &line) : NULL;
+        if (text && (!all || all->kind != JSON_OBJECT))
+            doctor_say(d, LEVEL_WARN, "tensorflow",
+                       p == d->ours ? INSTALL_AGAIN : "ask its maker, or take it out",
+                       "%s/%s is not JSON: line %d; TensorFlow then knows none of its operators",
+                       p->dir, name, line);
+        json_free(all);
+        free(text);
+    }
+}
+
 void doctor_check_ops_info(struct doctor *d) {
     char soc[64], path[LINE], why[LINE];
     size_t good = 0;
@@ -184,4 +203,5 @@ void doctor_check_ops_info(struct doctor *d) {
                    good, d->manifest.chips);
     chips_of_machine(&d->chips);
     check_chip(d);
+    check_tensorflow(d);
 }

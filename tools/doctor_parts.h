@@ -61,7 +61,8 @@ bool doctor_is_file(const char *path);
 const char *doctor_quote(const char *path, char *out, size_t size);
 /* Text as a JSON string. What is not UTF-8 becomes U+FFFD. */
 void doctor_json_text(struct text *out, const char *text);
-/* The directory on the way to path that this user may not enter; false if there is none. */
+/* The directory on the way to path, or path itself, that this user may not enter; false if there is
+ * none. */
 bool doctor_closed(const char *path, char closed[PATH]);
 
 /* doctor_find.c: opp directory, ASCEND_CUSTOM_OPP_PATH, config.ini, which package is ours. */

@@ -32,6 +32,17 @@ __asm__(".symver dlerror,dlerror@" OLD);
 
 enum { MAX_ROWS = 1 << 16 }; /* CANN's own libraries have hundreds */
 
+/* GE hands over constructed rows, and libraries in C++ assign to them. A std::vector of zeros is
+ * empty; a std::unordered_set has one bucket, its own. */
+static void construct(struct ge_op_functions *row) {
+    uint8_t *set = row->unique_private_attrs, *bucket = set + 48;
+    const uint64_t buckets = 1;
+    const float load = 1;
+    memcpy(set, &bucket, sizeof bucket);
+    memcpy(set + 8, &buckets, sizeof buckets);
+    memcpy(set + 32, &load, sizeof load);
+}
+
 static void open_library(const char *path, int out) {
     size_t (*count)(void) = NULL, (*ct_count)(void) = NULL;
     int32_t (*functions)(struct ge_op_functions *, size_t) = NULL;
@@ -52,8 +63,11 @@ static void open_library(const char *path, int out) {
         memcpy(to, &symbol, sizeof symbol); /* a function pointer, by way of bytes */
     }
     const size_t n = count();
-    struct ge_op_functions *table = n && n <= MAX_ROWS ? calloc(n, sizeof *table) : NULL;
+    struct ge_op_functions *table = n <= MAX_ROWS ? calloc(n + 1, sizeof *table) : NULL;
+    for (size_t i = 0; table && i < n; i++)
+        construct(&table[i]);
     ct_count();
+    if (n == 0) return; /* every type of it was left to CANN */
     if (!table || functions(table, n) != 0) {
         dprintf(out, "!it offers %zu operators and no table of them", n);
         return;

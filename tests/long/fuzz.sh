@@ -16,7 +16,7 @@ mkdir -p "$work"
 "${PYTHON:-/usr/bin/python3}" tests/long/fuzz/seeds.py "$work/seeds"
 
 doctor=$(ls tools/doctor*.c)
-for name in text json sha256 files tree manifest config chips owners; do
+for name in $(sed -n 's/^set(shared \(.*\))/\1/p' packaging/CMakeLists.txt); do
   doctor="$doctor packaging/setup/$name.c"
 done
 operators=$(ls op_proto/*_infer.c op_tiling/*_tiling.c)

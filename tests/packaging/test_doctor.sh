@@ -169,6 +169,159 @@ fault 33 FAIL "a carriage return" "carriage return" ".run"
 repaired
 begin && printf '#!/bin/sh\n' >"$base/bin/npu-smi"
 fault 34 WARN "no chip here" "names no chip" "where the NPU is"
+printf '#!/bin/sh\necho "| 0     910B3               | OK |"\n' >"$base/bin/npu-smi"
+
+# well WHAT: doctor has nothing to complain of.
+well() {
+    expect "$1" doctor
+    grep -qE '^\[(WARN|FAIL)\]' "$fix/out.$$" && fail "$1: complains: $(cat "$fix/out.$$")" || pass
+}
+
+# One directory, however it is spelt, is one package.
+begin && ln -s cann "$base/now/latest" && custom="$base/now/latest/opp/vendors/ascgrad"
+well "by a link"
+begin && custom="$opp/vendors/./ascgrad:$ours"
+well "by a dot"
+
+# A package.info that is not whole vouches for nothing.
+info=$base/good/cann/opp/vendors/ascgrad/package.info
+lines=$(wc -l <"$info")
+for cut in "$(sed -n '/^$/=' "$info" | head -n 1)" $((lines / 2)) $((lines - 1)); do
+    begin && head -n "$cut" "$info" >"$ours/package.info"
+    fault 35 FAIL "package.info cut behind line $cut" "is damaged" "mv $ours"
+    mv "$ours" "$base/now" && repaired
+done
+begin && head -c 5000 "$info" >"$ours/package.info"
+fault 36 FAIL "package.info cut in a line" "is cut short" "mv $ours"
+
+# A colleague, and a closed directory on the way.
+cp "$ASCGRAD_BIN" "$(dirname "$ASCGRAD_BIN")/probe" "$base/bin"
+colleague() {
+    as_user env "PATH=$base/bin:$PATH" "LD_LIBRARY_PATH=$libs" "ASCEND_OPP_PATH=$opp" \
+        "ASCEND_CUSTOM_OPP_PATH=$custom" "$base/bin/ascgrad" doctor
+}
+if [ "$(id -u)" = 0 ]; then
+    chmod -R a+rX "$base/bin" "$base/good"
+    for closed in now/cann now/cann/opp now/cann/opp/vendors now/cann/opp/vendors/ascgrad; do
+        begin && chmod 700 "$base/$closed"
+        for custom in "$ours" ''; do
+            status 2 "closed: $closed" colleague
+            said "this user may not enter $base/$closed"
+            said "chmod o+x $base/$closed"
+            grep -qE 'is not there|set_env.sh|chmod a.r|not a directory' "$fix/out.$$" &&
+                fail "closed: $closed: $(cat "$fix/out.$$")" || pass
+        done
+        chmod 755 "$base/$closed"
+    done
+    begin && chmod 600 "$opp/vendors/config.ini" && custom=''
+    status 2 "a closed config.ini" colleague
+    said "chmod a+r $opp/vendors/config.ini"
+    begin && chmod 600 "$ours/package.info"
+    status 2 "a closed package.info" colleague
+    said "package.info: this user may not read it"
+    begin && chmod 711 "$ours"
+    expect "passable, but not to be listed" colleague
+fi
+
+# Nothing waits for a pipe.
+begin && rm "$opp/vendors/config.ini" && mkfifo "$opp/vendors/config.ini"
+status 2 "a pipe as config.ini" timeout 20 env "PATH=$base/bin:$PATH" "LD_LIBRARY_PATH=$libs" \
+    "ASCEND_OPP_PATH=$opp" "$ASCGRAD_BIN" doctor
+said "config.ini is not a file"
+begin && rm "$ours/LICENSE" "$ours/op_proto/inc/op_proto.h" && mkfifo "$ours/LICENSE" \
+    "$opp/scene.info" && ln -s LICENSE "$ours/op_proto/inc/op_proto.h"
+status 2 "pipes in the package" timeout 20 env "PATH=$base/bin:$PATH" "LD_LIBRARY_PATH=$libs" \
+    "ASCEND_OPP_PATH=$opp" "$ASCGRAD_BIN" doctor
+said "LICENSE is not a file any more (2 of the files"
+
+# config.ini: another name, a long line
+begin && custom='' && echo 'load_priorityx=ascgrad' >"$opp/vendors/config.ini"
+fault 37 FAIL "another key" "does not begin with load_priority=" ".run"
+begin
+names=
+for letter in a b c d e f; do
+    name=$(printf '%0240d' 0 | tr 0 $letter)
+    mkdir "$opp/vendors/$name"
+    names=$names$name,
+done
+echo "load_priority=${names}ascgrad" >"$opp/vendors/config.ini"
+well "a line of more than 1023 bytes"
+
+# paths: long, and not UTF-8
+begin
+deep=$base/now/$(printf '%0200d/' 1 2 3 4 5 6 7 8 9 10 11)
+mkdir -p "$deep" && mv "$ours" "$deep/ascgrad" && rm "$opp/vendors/config.ini"
+custom=${deep}ascgrad
+well "a path of more than 2000 bytes"
+begin
+bad=$base/now/caf$(printf '\351\355\240\200')
+mkdir "$bad" && cp -r "$ours" "$bad/ascgrad" && custom=$bad/ascgrad
+status 2 "a path that is not UTF-8" doctor --json
+cp "$fix/out.$$" "$base/report.json"
+expect "and valid JSON" "${PYTHON:-/usr/bin/python3}" -c 'import json, sys
+assert any("caf\ufffd" in c["text"] for c in json.load(open(sys.argv[1], encoding="utf-8"))["checks"])' \
+    "$base/report.json"
+
+# libraries: of another machine
+begin
+other_machine=$(case $native in x86_64) echo aarch64 ;; *) echo x86_64 ;; esac)
+case $native in x86_64) code='\0267' ;; *) code='\0076' ;; esac
+printf %b "$code" | dd bs=1 seek=18 conv=notrunc status=none \
+    of="$ours/op_proto/lib/linux/$native/libcust_opsproto_rt2.0.so"
+fault 38 FAIL "a library of another machine" "is for $other_machine, not for $native" ".run"
+grep -F 'set_env.sh' "$fix/out.$$" && fail "advises to source set_env.sh" || pass
+
+# Other vendors. vendor NAME TYPE...: one whose tiling library has these types, and no ops-info.
+vendor() {
+    dir=$opp/vendors/$1/op_impl/ai_core/tbe/op_tiling/lib/linux/$native
+    shift
+    mkdir -p "$dir"
+    gcc -shared -fPIC -O1 -DTYPES="$(printf '"%s",' "$@")" "$tests/cann_lib.c" \
+        -o "$dir/libcust_opmaster.so"
+}
+begin && custom='' && vendor other "$(last_type)" &&
+    echo 'load_priority=other,ascgrad' >"$opp/vendors/config.ini"
+fault 39 FAIL "another vendor's tiling before ours" \
+    "GE graphs on ascend910b would run the kernel of ascgrad with the tiling of other: $(last_type)" \
+    "puts ascgrad before other"
+repaired
+begin && vendor other "$(last_type)" && echo 'load_priority=ascgrad,other' >"$opp/vendors/config.ini"
+well "another vendor's tiling behind ours"
+begin && vendor other "$(first_type)" && echo 'load_priority=ascgrad,other' >"$opp/vendors/config.ini"
+fault 40 FAIL "another vendor's tiling for CANN's kernel" \
+    "GE graphs on ascend910b would run the kernel of CANN with the tiling of other: $(first_type)" \
+    "take other out of"
+begin && mkdir -p "$opp/vendors/other/framework/tensorflow" &&
+    echo '{' >"$opp/vendors/other/framework/tensorflow/npu_supported_ops.json" &&
+    echo 'load_priority=ascgrad,other' >"$opp/vendors/config.ini"
+fault 41 WARN "another vendor's broken list" "npu_supported_ops.json is not JSON" "ask its maker"
+begin && vendor other X && echo broken >"$dir/libcust_opmaster.so" &&
+    echo 'load_priority=ascgrad,other' >"$opp/vendors/config.ini"
+fault 42 WARN "another vendor's broken library" "nobody knows which operators" "ask its maker"
+
+# cann_gets TYPE: a CANN that has them all, and a kernel of this one, as after an upgrade of CANN.
+cann_gets() {
+    at=$opp/built-in/op_impl/ai_core/tbe
+    mkdir -p "$at/kernel/config/ascend910b"
+    cp "$whole" "$at/config/ascend910b/aic-ascend910b-ops-info-more.json"
+    printf '{"%s": {"simplifiedKeyMode": 0, "binaryList": [{"simplifiedKey": ["%s/d=0,p=1/1,2"], ' \
+        "$1" "$1" >"$at/kernel/config/ascend910b/binary_info_config.json"
+    echo '"binPath": "x.o", "jsonPath": "x.json"}]}}' \
+        >>"$at/kernel/config/ascend910b/binary_info_config.json"
+}
+begin && cann_gets "$(last_type)"
+fault 43 FAIL "half an override of ours" \
+    "aclnn calls on ascend910b would run the kernel of CANN with the tiling of ascgrad: $(last_type)" \
+    "scripts/compile.sh"
+begin && cann_gets "$(last_type)" &&
+    expect "--graph-only" env "ASCEND_OPP_PATH=$opp" "PATH=$base/bin:$PATH" sh "$fix/one.run" \
+        --quiet --graph-only
+fault 44 WARN "--graph-only" "ascgrad refuses them (--graph-only)" "scripts/compile.sh"
+begin && cann_gets "$(last_type)"
+repaired
+grep -Eq "^ascend910b +$(last_type) +CANN +CANN +CANN has it on" "$fix/out.$$" && pass ||
+    fail "does not say whose $(last_type) is: $(cat "$fix/out.$$")"
+
 unset opp custom
 status 2 "nothing set at all" env -u ASCEND_OPP_PATH "$ASCGRAD_BIN" doctor
 said "set_env.sh"

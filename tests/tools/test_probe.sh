@@ -43,6 +43,36 @@ __attribute__((constructor)) static void begin(void) {
 }
 C
 same "a library that prints" Chatty "$(ask chatty)"
+echo "$table" | sed 's/COUNT/0/' | make none
+same "no operators" "" "$(ask none)"
+g++ -shared -fPIC -O1 -x c++ - -o "$dir/cpp.so" <<'C'
+#include <cstddef>
+#include <string>
+#include <unordered_set>
+#include <vector>
+struct Row {
+    const char *type;
+    void *functions[7];
+    size_t sizes[2];
+    std::vector<std::string> attrs;
+    std::unordered_set<std::string> unique;
+    void *more[6];
+};
+static_assert(sizeof(Row) == 208, "");
+extern "C" size_t GetRegisteredOpNum() { return 3; }
+extern "C" size_t GetRegisteredOpCtNum() { return 0; }
+extern "C" int GetOpImplFunctions(Row *table, size_t n) {
+    static Row row{"InCpp", {}, {}, {"a", "b"}, {}, {}};
+    for (size_t i = 0; i < n; i++) {
+        table[i] = row;
+        for (int k = 0; k < 100; k++) table[i].unique.insert(std::to_string(k));
+        row = table[i];
+        row.functions[3] = &row;
+    }
+    return 0;
+}
+C
+same "a library in C++" "InCpp|InCpp tiling|InCpp tiling|" "$(ask cpp | tr '\n' '|')"
 echo "$table" | sed 's/COUNT/2/' | make refuses
 same "no table" "!it offers 2 operators and no table of them" "$(ask refuses)"
 echo "$table" | sed 's/COUNT/1000000/' | make many
