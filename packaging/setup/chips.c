@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ask.h"
+
 const char *chip_short_name(const char *name) {
     if (strncmp(name, "Ascend", 6) == 0) name += 6;
     if (strncmp(name, "910_93", 6) == 0) return "ascend910_93";
@@ -25,28 +27,39 @@ const char *chip_short_name(const char *name) {
     return NULL;
 }
 
+/* sscanf stops at no line's end of its own accord. */
+static const char *alone(struct line line, char buffer[512]) {
+    snprintf(buffer, 512, "%.*s", (int)(line.size < 512 ? line.size : 511), line.s);
+    return buffer;
+}
+
 static const char *ask_board(int card) {
-    char command[96], line[512], name[32];
+    char number[16], name[32], part[512];
     const char *chip = "ascend910";
-    snprintf(command, sizeof command, "npu-smi info -t board -i %d -c 0 2>/dev/null", card);
-    FILE *board = popen(command, "r");
-    while (board && fgets(line, sizeof line, board))
-        if (sscanf(line, " NPU Name : %31s", name) == 1 && strncmp(name, "93", 2) == 0)
+    struct text board = {0};
+    struct line line;
+    snprintf(number, sizeof number, "%d", card);
+    ask((const char *const[]){"npu-smi", "info", "-t", "board", "-i", number, "-c", "0", NULL},
+        &board);
+    for (const char *at = text_of(&board); next_line(&at, &line);)
+        if (sscanf(alone(line, part), " NPU Name : %31s", name) == 1 && strncmp(name, "93", 2) == 0)
             chip = "ascend910_93";
-    if (board) pclose(board);
+    text_free(&board);
     return chip;
 }
 
 void chips_of_machine(struct text *chips) {
-    char line[512], name[64];
+    char name[64], part[512];
     int card;
-    FILE *list = popen("npu-smi info 2>/dev/null", "r");
-    while (list && fgets(line, sizeof line, list)) {
-        if (sscanf(line, "| %d %63s", &card, name) != 2) continue;
+    struct text list = {0};
+    struct line line;
+    ask((const char *const[]){"npu-smi", "info", NULL}, &list);
+    for (const char *at = text_of(&list); next_line(&at, &line);) {
+        if (sscanf(alone(line, part), "| %d %63s", &card, name) != 2) continue;
         const char *chip = chip_short_name(name);
         if (chip && !*chip) chip = ask_board(card);
         if (chip && !word_in(chip, text_of(chips), ','))
             text_add(chips, "%s%s", chips->size ? "," : "", chip);
     }
-    if (list) pclose(list);
+    text_free(&list);
 }

@@ -33,23 +33,25 @@ static void types_to_compile(const struct setup *s, struct text *types) {
 }
 
 static pid_t start(struct setup *s, const char *chips, const char *types) {
-    char vendor[2 * PATH_MAX], script[3 * PATH_MAX], work[2 * PATH_MAX];
+    char vendor[2 * PATH_MAX], work[2 * PATH_MAX];
     snprintf(vendor, sizeof vendor, "%s/%s/" VENDOR, s->target.vendors, s->stage_name);
     snprintf(work, sizeof work, "%s/%s/work", s->target.vendors, s->stage_name);
-    snprintf(script, sizeof script, "%s/scripts/kernels.py", vendor);
     const pid_t child = fork();
+    if (child > 0) setpgid(child, child); /* whoever is first */
     if (child != 0) return child;
     setpgid(0, 0); /* so that a signal reaches the compilers through us alone, and all of them */
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
+    if (fchdir(s->stage_fd) != 0) _exit(NO_COMPILER); /* the script that is run is our own */
     if (s->options.quiet) {
         const int null = open("/dev/null", O_WRONLY);
         if (null >= 0) dup2(null, STDOUT_FILENO);
     }
-    execlp("python3", "python3", "-B", script, "--vendor", vendor, "--work", work, "--chips", chips,
-           "--types", types, (char *)NULL);
+    execlp("python3", "python3", "-B", VENDOR "/scripts/kernels.py", "--vendor", vendor, "--work",
+           work, "--chips", chips, "--types", types, (char *)NULL);
     _exit(NO_COMPILER);
 }
 

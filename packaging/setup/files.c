@@ -32,27 +32,30 @@ static void close_keeping(int fd) {
     errno = kept;
 }
 
+/* One step down; made if need be, with the mode whatever the umask. */
+static int enter(int dir, const char *name, mode_t mode) {
+    const bool made = mode && mkdirat(dir, name, 0700) == 0;
+    const int next = openat(dir, name, DIRECTORY);
+    if (next < 0 || !made || fchmod(next, mode) == 0) return next;
+    close_keeping(next);
+    return -1;
+}
+
 /* Goes down all but the last part of the path; mode 0: nothing is made. The result must be closed.
- */
+ * A path that is not plain goes nowhere: nobody leads us up or to the root. */
 static int parent_of(int at, const char *path, mode_t mode, const char **last) {
+    if (!path_is_plain(path)) {
+        errno = EINVAL;
+        return -1;
+    }
     int dir = fcntl(at, F_DUPFD_CLOEXEC, 3);
     const char *slash;
     for (; dir >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
         char name[NAME_MAX + 1];
         const size_t size = (size_t)(slash - path);
-        if (size > NAME_MAX) {
-            close(dir);
-            errno = ENAMETOOLONG;
-            return -1;
-        }
         memcpy(name, path, size);
         name[size] = 0;
-        const bool made = mode && mkdirat(dir, name, 0700) == 0;
-        int next = openat(dir, name, DIRECTORY);
-        if (next >= 0 && made && fchmod(next, mode) != 0) {
-            close_keeping(next);
-            next = -1;
-        }
+        const int next = enter(dir, name, mode);
         close_keeping(dir);
         dir = next;
     }
@@ -60,36 +63,43 @@ static int parent_of(int at, const char *path, mode_t mode, const char **last) {
     return dir;
 }
 
-static int dir_reach(int at, const char *path, mode_t mode) {
-    char deep[PATH_MAX + 2];
+int dir_make(int at, const char *path, mode_t mode) {
     const char *last;
-    if (snprintf(deep, sizeof deep, "%s/", path) >= (int)sizeof deep) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return parent_of(at, deep, mode, &last);
+    const int above = parent_of(at, path, mode, &last);
+    if (above < 0) return -1;
+    const int dir = enter(above, last, mode);
+    close_keeping(above);
+    return dir;
 }
 
 int dir_open(int at, const char *path) {
-    return dir_reach(at, path, 0);
+    return dir_make(at, path, 0);
 }
 
-int dir_make(int at, const char *path, mode_t mode) {
-    return dir_reach(at, path, mode);
+/* A regular file, open for reading. It is looked at first, because opening a device may do things;
+ * and if somebody changes it in between, O_NONBLOCK keeps a pipe from holding us. */
+static int open_looked_at(int dir, const char *name, bool follow, struct stat *info) {
+    int fd = fstatat(dir, name, info, follow ? 0 : AT_SYMLINK_NOFOLLOW);
+    if (fd == 0 && S_ISREG(info->st_mode)) {
+        const int more = follow ? 0 : O_NOFOLLOW;
+        fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | more);
+        if (fd >= 0 && fstat(fd, info) != 0) {
+            close_keeping(fd);
+            fd = -1;
+        }
+    }
+    if (fd < 0 || S_ISREG(info->st_mode)) return fd;
+    if (fd > 0) close(fd);
+    errno = EINVAL;
+    return -1;
 }
 
-/* A regular file, open for reading. O_NONBLOCK: a pipe must not hold us. */
 static int open_regular(int at, const char *path, struct stat *info) {
     const char *last;
     const int dir = parent_of(at, path, 0, &last);
     if (dir < 0) return -1;
-    const int fd = openat(dir, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int fd = open_looked_at(dir, last, false, info);
     close_keeping(dir);
-    if (fd >= 0 && (fstat(fd, info) != 0 || !S_ISREG(info->st_mode))) {
-        close(fd);
-        errno = EINVAL;
-        return -1;
-    }
     return fd;
 }
 
@@ -116,20 +126,21 @@ char *file_read(int at, const char *path, size_t *size) {
     return fd < 0 ? NULL : read_whole(fd, &info, size);
 }
 
+char *file_read_seen(int at, const char *path, size_t *size, struct stat *info) {
+    const int fd = open_looked_at(at, path, true, info);
+    return fd < 0 ? NULL : read_whole(fd, info, size);
+}
+
 char *file_read_following(int at, const char *path, size_t *size) {
     struct stat info;
-    const int fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) return NULL;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) return read_whole(fd, &info, size);
-    close(fd);
-    errno = EINVAL;
-    return NULL;
+    return file_read_seen(at, path, size, &info);
 }
 
 static int write_all(int fd, const char *data, size_t size) {
     while (size > 0) {
         const ssize_t put = write(fd, data, size);
-        if (put < 0) return -1;
+        if (put == 0) errno = EIO;
+        if (put <= 0) return -1;
         data += put;
         size -= (size_t)put;
     }
@@ -223,6 +234,17 @@ int file_link(int at, const char *path, const char *target, mode_t dir_mode) {
     if (dir < 0) return -1;
     const int result = symlinkat(target, dir, last);
     close_keeping(dir);
+    return result;
+}
+
+int file_share(int from, int to, const char *path, mode_t dir_mode) {
+    const char *last;
+    const int here = parent_of(from, path, 0, &last);
+    if (here < 0) return -1;
+    const int there = parent_of(to, path, dir_mode, &last);
+    const int result = there < 0 ? -1 : linkat(here, last, there, last, 0);
+    close_keeping(here);
+    if (there >= 0) close_keeping(there);
     return result;
 }
 

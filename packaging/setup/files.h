@@ -23,6 +23,8 @@ int dir_make(int at, const char *path, mode_t mode);
 char *file_read(int at, const char *path, size_t *size);
 /* The same for files of others, which are read as CANN reads them: links are followed. */
 char *file_read_following(int at, const char *path, size_t *size);
+/* And with what was read goes whose it is: of the same file, whatever the name leads to later. */
+char *file_read_seen(int at, const char *path, size_t *size, struct stat *info);
 /* A new file with its directories. The mode holds whatever the umask. EEXIST if the name is taken.
  */
 int file_write(int at, const char *path, const void *data, size_t size, mode_t mode,
@@ -34,11 +36,14 @@ int file_sum(int at, const char *path, char hex[65]);
 int file_stat(int at, const char *path, struct stat *info);
 int file_unlink(int at, const char *path);
 int file_link(int at, const char *path, const char *target, mode_t dir_mode);
+/* A second name for a file, a link, a pipe, ... under the same path elsewhere. */
+int file_share(int from, int to, const char *path, mode_t dir_mode);
 /* The target of a link, to be freed. */
 char *file_readlink(int at, const char *path);
 
 /* Removes a file, a link or a directory with all in it. Missing is fine. */
 int tree_remove(int at, const char *name);
+int tree_empty(int dir); /* all that is in an open directory */
 /* Removes the empty directories below `at`, but not `at` itself. */
 void tree_prune(int at);
 
@@ -46,5 +51,6 @@ void tree_prune(int at);
  * other than 0 ends the walk and is returned. */
 typedef int tree_fn(void *context, int at, const char *path, const struct stat *info);
 int tree_walk(int at, tree_fn *each, void *context);
+int tree_walk_dirs(int at, tree_fn *each, void *context); /* for every directory instead */
 
 #endif

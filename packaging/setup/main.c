@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "files.h"
 #include "setup.h"
 
@@ -24,16 +25,36 @@ static void stop(int number) {
     setup_stopped = 1;
 }
 
-/* A signal that was ignored when we came stays so: nohup. */
-static void catch_signals(void) {
-    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+/* A signal that was ignored when we came stays so: nohup. But the .run ignores them all on the way
+ * to us, so that none strikes in between, and names those that it found not ignored. */
+static void catch_signals(const char *found) {
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {
+        {"HUP", SIGHUP}, {"INT", SIGINT}, {"TERM", SIGTERM}, {"QUIT", SIGQUIT}, {"", SIGXCPU}};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction action;
-        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+        const bool ignored =
+            sigaction(signals[i].number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+        if (ignored && !(found && word_in(signals[i].name, found, ','))) continue;
         action = (struct sigaction){.sa_handler = stop, .sa_flags = SA_RESTART};
-        sigaction(numbers[i], &action, NULL);
+        sigaction(signals[i].number, &action, NULL);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* too large a file is an error like others */
+}
+
+/* What we open must not become standard output by chance. */
+static void open_standard_files(void) {
+    while (true) {
+        const int fd = open("/dev/null", O_RDWR);
+        if (fd < 0) return;
+        if (fd > STDERR_FILENO) {
+            close(fd);
+            return;
+        }
+    }
 }
 
 static bool value_of(const char *word, const char *name, const char **value) {
@@ -73,6 +94,7 @@ static bool read_option(struct options *o, const char *word, char installed[PATH
     return (o->action != UNINSTALL && value_of(word, "--chip=", &o->chips)) ||
            (fresh && (value_of(word, "--install-path=", &o->install_path) ||
                       value_of(word, "--payload=", &o->payload) ||
+                      value_of(word, "--signals=", &o->signals) ||
                       value_of(word, "--temporary=", &o->temporary)));
 }
 
@@ -107,9 +129,10 @@ static int read_options(struct setup *s, int argc, char **argv, char installed[P
 /* The C library of this machine must not be older than the libraries need. */
 static int check_glibc(struct setup *s) {
     int need[2] = {0}, have[2] = {0};
-    FILE *answer = popen("getconf GNU_LIBC_VERSION 2>/dev/null", "r");
-    const int found = answer ? fscanf(answer, "glibc %d.%d", &have[0], &have[1]) : 0;
-    if (answer) pclose(answer);
+    struct text answer = {0};
+    ask((const char *const[]){"getconf", "GNU_LIBC_VERSION", NULL}, &answer);
+    const int found = sscanf(text_of(&answer), "glibc %d.%d", &have[0], &have[1]);
+    text_free(&answer);
     if (found != 2 || sscanf(s->source.glibc, "%d.%d", &need[0], &need[1]) != 2) return DONE;
     if (have[0] > need[0] || (have[0] == need[0] && have[1] >= need[1])) return DONE;
     return refuse(s, "the libraries need glibc %d.%d, this machine has %d.%d", need[0], need[1],
@@ -127,7 +150,8 @@ static int open_payload(struct setup *s) {
         return give_up(REFUSED, "this package has no libraries for %s", s->arch);
     snprintf(path, sizeof path, "%s/packages/arch/%s", s->options.payload, s->arch);
     s->arch_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return check_glibc(s);
+    const int status = check_glibc(s);
+    return status == DONE ? types_find_chips(s) : status;
 }
 
 /* compile.sh: from the installed version to one with kernels, in the same way. */
@@ -139,7 +163,7 @@ static int open_installed(struct setup *s) {
         return give_up(FAILED, "cannot read %s/" MANIFEST_NAME, s->target.dir);
     s->options.no_override = strcmp(s->source.mode, "no-override") == 0;
     s->options.graph_only = strcmp(s->source.mode, "graph-only") == 0;
-    return DONE;
+    return types_find_chips(s);
 }
 
 /* From the open stage to the new version in place. */
@@ -160,34 +184,33 @@ static int build(struct setup *s) {
     return status;
 }
 
-/* Asked of the disk: is the target what it was? */
-static bool is_unchanged(const struct setup *s) {
-    struct stat info;
-    const bool there = lstat(s->target.dir, &info) == 0;
-    return s->old_ino ? there && info.st_ino == s->old_ino : !there;
+/* Under the lock, to the end. */
+static int install_locked(struct setup *s) {
+    int status = target_prepare(s);
+    if (status == DONE && s->options.action == COMPILE) status = open_installed(s);
+    if (status == DONE && s->options.action == INSTALL && s->options.no_override)
+        status = types_decide(s, s->source_fd); /* refuses before anything is written */
+    if (status == DONE) status = build(s);
+    stage_close(s);
+    return status;
 }
 
 static int install(struct setup *s) {
     int status = s->options.action == INSTALL ? open_payload(s) : DONE;
     if (status == DONE) status = target_check(s);
-    if (status == DONE && s->options.action == COMPILE) status = open_installed(s);
-    if (status == DONE) status = types_find_chips(s);
-    if (status == DONE && s->options.dry_run) {
+    if (status != DONE) return status;
+    if (s->options.dry_run) {
         status = types_decide(s, s->source_fd);
         if (status == DONE) preview(s);
         return status;
     }
-    if (status == DONE) status = target_lock(s);
-    if (status == DONE) status = target_prepare(s);
-    if (status == DONE && s->options.action == INSTALL && s->options.no_override)
-        status = types_decide(s, s->source_fd); /* refuses before anything is written */
-    if (status == DONE) status = build(s);
-    stage_close(s);
+    status = target_lock(s);
+    if (status == DONE) status = install_locked(s);
     if (status == DONE) {
         report(s);
-    } else if (s->target.root_fd >= 0) {
-        target_unmake(s);
-        if (is_unchanged(s)) give_up(FAILED, "nothing was changed");
+    } else {
+        target_back_out(s);
+        tell_state(s);
     }
     return status;
 }
@@ -196,17 +219,22 @@ static int run(struct setup *s, int argc, char **argv) {
     struct utsname machine;
     char installed[PATH_MAX] = "";
     int status = read_options(s, argc, argv, installed);
+    catch_signals(s->options.signals);
     if (status != DONE) return status;
+    if (chdir("/") != 0) return give_up(FAILED, "cannot enter /: %s", strerror(errno));
     snprintf(s->arch, sizeof s->arch, "%.30s", uname(&machine) == 0 ? machine.machine : "unknown");
     if (strcmp(s->arch, "arm64") == 0) strcpy(s->arch, "aarch64");
     status = target_choose(s);
     if (status != DONE || s->options.action != UNINSTALL)
         return status == DONE ? install(s) : status;
-    if (access(s->target.root, F_OK) != 0) return uninstall(s);
+    if (access(s->target.root, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        return uninstall(s);
     status = target_check(s);
     if (status == DONE && !s->options.dry_run) status = target_lock(s);
     if (status == DONE && !s->options.dry_run) status = target_prepare(s);
-    return status == DONE ? uninstall(s) : status;
+    if (status == DONE) return uninstall(s);
+    if (status == FAILED) give_up(FAILED, "nothing was changed");
+    return status;
 }
 
 int main(int argc, char **argv) {
@@ -217,7 +245,7 @@ int main(int argc, char **argv) {
                              .tree_fd = -1,
                              .target = {.root_fd = -1, .vendors_fd = -1}};
     umask(022);
-    catch_signals();
+    open_standard_files();
     const int status = run(&s, argc, argv);
     if (s.options.temporary) tree_remove(AT_FDCWD, s.options.temporary);
     return status;

@@ -87,6 +87,26 @@ static bool read_entry(struct manifest *m, char *line, int number, char why[WHY]
     return true;
 }
 
+/* Names of types, kernels and chips become parts of paths. */
+static bool is_name(const char *word) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const size_t size = strspn(word, letters);
+    return size > 0 && size < 64 && !word[size];
+}
+
+static bool check_names(const struct manifest *m, char why[WHY]) {
+    const char *bad = NULL;
+    char chip[128];
+    for (size_t i = 0; i < m->types; i++) {
+        if (!is_name(m->type[i])) bad = m->type[i];
+        if (m->kernel[i] && !is_name(m->kernel[i])) bad = m->kernel[i];
+    }
+    for (const char *at = m->chips; !bad && next_word(&at, ' ', chip, sizeof chip);)
+        if (!is_name(chip)) bad = chip;
+    if (bad) snprintf(why, WHY, "'%.200s' is no name of an operator type, a kernel or a chip", bad);
+    return !bad;
+}
+
 static bool read_lines(struct manifest *m, size_t size, char why[WHY]) {
     int number = 0, format = 1;
     bool head = true, ended = false;
@@ -112,7 +132,7 @@ static bool read_lines(struct manifest *m, size_t size, char why[WHY]) {
     }
     if (format >= 2 && !ended) return refuse(why, number, "is the last one, but not the end");
     if (format < 2 && m->entries == 0) return refuse(why, number, "is the last one, and no file");
-    return true;
+    return check_names(m, why);
 }
 
 bool manifest_read(int package, struct manifest *m, char why[WHY]) {
@@ -121,7 +141,8 @@ bool manifest_read(int package, struct manifest *m, char why[WHY]) {
     why[0] = 0;
     m->text = file_read(package, MANIFEST_NAME, &size);
     if (!m->text) {
-        if (errno != ENOENT) snprintf(why, WHY, "%s", strerror(errno));
+        if (errno != ENOENT)
+            snprintf(why, WHY, "%s", errno == EINVAL ? "it is not a file" : strerror(errno));
         return false;
     }
     const size_t first = strlen(FIRST_LINE);

@@ -8,12 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "files.h"
 #include "setup.h"
 
@@ -24,99 +22,88 @@ static int exchange(struct setup *s) {
     return (int)syscall(SYS_renameat2, s->stage_fd, VENDOR, s->target.vendors_fd, VENDOR, EXCHANGE);
 }
 
-/* Which tree is in the target now? Asked of the disk, not of a variable. */
-static bool is_in_place(const struct setup *s, ino_t tree) {
-    struct stat info;
-    return fstatat(s->target.vendors_fd, VENDOR, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-           info.st_ino == tree;
+/* overlayfs cannot rename a directory of an image layer at all: the old version is copied aside and
+ * then deleted, package.info first, which tells the next run that the copy is wanted. */
+static int set_aside(struct setup *s) {
+    if (renameat(s->target.vendors_fd, VENDOR, s->stage_fd, OLD_NAME) == 0) return 0;
+    if (errno != EXDEV) return -1;
+    const int copy = dir_make(s->stage_fd, "copy", s->target.dir_mode);
+    int result = copy < 0 ? -1 : keep_copy(s, copy);
+    if (copy >= 0) close(copy);
+    if (result == 0) result = renameat(s->stage_fd, "copy", s->stage_fd, OLD_NAME);
+    if (result == 0 && file_unlink(s->old_fd, MANIFEST_NAME) != 0 && errno != ENOENT) result = -1;
+    if (result == 0) result = tree_remove(s->target.vendors_fd, VENDOR);
+    return result;
 }
 
 static int put_in_place(struct setup *s) {
     const int vendors = s->target.vendors_fd;
-    if (s->old_fd < 0) {
-        if (renameat(s->stage_fd, VENDOR, vendors, VENDOR) == 0) return DONE;
-        return give_up(FAILED, "cannot create %s: %s", s->target.dir, strerror(errno));
+    if (s->old_fd >= 0) {
+        if (exchange(s) == 0) return DONE;
+        const bool cannot =
+            errno == EINVAL || errno == ENOSYS || errno == ENOTSUP || errno == EXDEV;
+        if (!cannot || set_aside(s) != 0)
+            return give_up(FAILED, "cannot replace %s: %s", s->target.dir, strerror(errno));
     }
-    if (exchange(s) == 0) return DONE;
-    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
-        return give_up(FAILED, "cannot replace %s: %s", s->target.dir, strerror(errno));
-    if (renameat(vendors, VENDOR, s->stage_fd, "old") != 0)
-        return give_up(FAILED, "cannot replace %s: %s", s->target.dir, strerror(errno));
     if (renameat(s->stage_fd, VENDOR, vendors, VENDOR) == 0) return DONE;
     return give_up(FAILED, "cannot create %s: %s", s->target.dir, strerror(errno));
 }
 
-/* Back to where we were, by what is there. False: it could not be done. */
-static bool take_back(struct setup *s, ino_t new_ino) {
-    const int vendors = s->target.vendors_fd;
+/* The number of what is in the target now, 0 if there is nothing, or -1. */
+static long long number_there(const struct setup *s) {
     struct stat info;
-    if (is_in_place(s, new_ino)) {
-        if (s->old_fd < 0) return renameat(vendors, VENDOR, s->stage_fd, VENDOR) == 0;
-        if (exchange(s) == 0) return true;
-        if (renameat(vendors, VENDOR, s->stage_fd, VENDOR) != 0) return false;
+    if (s->target.vendors_fd < 0) return 0;
+    if (fstatat(s->target.vendors_fd, VENDOR, &info, AT_SYMLINK_NOFOLLOW) == 0)
+        return (long long)info.st_ino;
+    return errno == ENOENT ? 0 : -1;
+}
+
+/* Back to where we were, by what is there. */
+static void take_back(struct setup *s) {
+    const int vendors = s->target.vendors_fd;
+    if (number_there(s) == (long long)s->new_ino) {
+        if (s->old_fd >= 0 && exchange(s) == 0) return;
+        if (renameat(vendors, VENDOR, s->stage_fd, VENDOR) != 0) return;
     }
-    if (fstatat(s->stage_fd, "old", &info, AT_SYMLINK_NOFOLLOW) == 0)
-        return renameat(s->stage_fd, "old", vendors, VENDOR) == 0;
-    return true;
+    if (s->old_fd >= 0 && stage_has_old(s->stage_fd, vendors) == 1 &&
+        stage_restore(s->stage_fd, vendors) == 0) {
+        const long long number = number_there(s); /* a copy has another one */
+        if (number > 0) s->old_ino = (ino_t)number;
+    }
 }
 
-int config_replace(struct setup *s, const struct text *content, mode_t mode) {
-    const struct target *t = &s->target;
-    struct stat there;
-    const bool was = fstatat(t->vendors_fd, CONFIG_NAME, &there, 0) == 0;
-    if (content->failed) errno = ENOMEM;
-    if (content->failed ||
-        file_write(s->stage_fd, CONFIG_NAME, content->s, content->size, mode, 0) != 0)
-        return -1;
-    if (was && geteuid() == 0 &&
-        fchownat(s->stage_fd, CONFIG_NAME, there.st_uid, there.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
-        return -1;
-    if (fstatat(t->vendors_fd, CONFIG_NAME, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISLNK(there.st_mode))
-        warn("%s was a symbolic link; it is a file of its own now", t->config);
-    return renameat(s->stage_fd, CONFIG_NAME, t->vendors_fd, CONFIG_NAME);
-}
-
-static int config_add(struct setup *s) {
-    const struct target *t = &s->target;
-    struct stat there;
-    struct text names = {0}, out = {0};
-    char *content = file_read_following(t->vendors_fd, CONFIG_NAME, NULL);
-    if (!content && errno != ENOENT)
-        return give_up(FAILED, "cannot read %s: %s", t->config,
-                       errno == EINVAL ? "it is not a file" : strerror(errno));
-    mode_t mode = t->file_mode, had = 0;
-    if (fstatat(t->vendors_fd, CONFIG_NAME, &there, 0) == 0) mode = had = there.st_mode & 0777;
-    if (s->options.for_all) mode |= S_IRUSR | S_IRGRP | S_IROTH;
-    text_add(&names, VENDOR);
-    config_names(content ? content : "", VENDOR, &names);
-    int result = -1, status = FAILED;
-    if (!config_with(content ? content : "", text_of(&names), &out)) {
-        give_up(FAILED,
-                "%s: load_priority has a second '='; GE rejects such a line. Repair it first",
-                t->config);
+void tell_state(const struct setup *s) {
+    const char *dir = s->target.dir;
+    const long long number = s->new_ino ? number_there(s) : 0;
+    if (!s->new_ino) {
+        give_up(FAILED, "nothing was changed"); /* it did not come to that */
+    } else if (number < 0) {
+        give_up(FAILED, "cannot look at %s: %s. Run this again: it mends what there is to mend",
+                dir, strerror(errno));
+    } else if (number == (long long)s->old_ino) {
+        give_up(FAILED, "nothing was changed");
+    } else if (number == 0) {
+        give_up(FAILED, "%s is not there now; it is in %s/%s, and the next run puts it back", dir,
+                s->target.vendors, s->stage_kept);
     } else {
-        const bool same = content && !out.failed && strcmp(content, out.s) == 0 && mode == had;
-        result = names.failed ? -1 : same ? 0 : config_replace(s, &out, mode);
-        status = result == 0 ? DONE
-                             : give_up(FAILED, "cannot put " VENDOR " first in %s: %s", t->config,
-                                       strerror(errno));
+        give_up(FAILED, "all the same %s is now version %s. Run this again: it does the rest", dir,
+                s->source.version);
     }
-    free(content);
-    text_free(&names);
-    text_free(&out);
-    return status;
 }
 
 int place(struct setup *s) {
+    struct listing listing = {0};
     struct stat info;
     if (fstat(s->tree_fd, &info) != 0)
         return give_up(FAILED, "cannot look at the stage: %s", strerror(errno));
-    int status = put_in_place(s);
-    if (status == DONE && !s->target.own && s->options.action == INSTALL) status = config_add(s);
-    if (status == DONE) return DONE;
-    if (!take_back(s, info.st_ino))
-        warn("%s could not be put back: %s. Run the installation again: it mends this",
-             s->target.dir, strerror(errno));
+    s->new_ino = info.st_ino;
+    int status = DONE;
+    if (!s->target.own && s->options.action == INSTALL) status = listing_add(s, &listing);
+    if (status != DONE) return status;
+    status = put_in_place(s);
+    if (status == DONE && listing_commit(s, &listing) != 0)
+        status = give_up(FAILED, "cannot put " VENDOR " first in %s: %s", s->target.config,
+                         strerror(errno));
+    if (status != DONE) take_back(s);
     return status;
 }

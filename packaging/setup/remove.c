@@ -6,68 +6,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "files.h"
 #include "setup.h"
-
-/* Is this path, perhaps through links above it, the config.ini we edit? */
-static bool is_config(const struct setup *s, const char *path) {
-    struct stat there, ours;
-    return lstat(path, &there) == 0 && S_ISREG(there.st_mode) &&
-           fstatat(s->target.vendors_fd, CONFIG_NAME, &ours, AT_SYMLINK_NOFOLLOW) == 0 &&
-           there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
-}
-
-/* Takes us out of config.ini; removes the file if we made it and nothing else is in it. */
-static int config_remove(struct setup *s) {
-    const struct target *t = &s->target;
-    struct stat info;
-    struct text names = {0}, out = {0};
-    bool made = false;
-    char *content = file_read_following(t->vendors_fd, CONFIG_NAME, NULL);
-    if (!content) {
-        if (errno == ENOENT) return DONE;
-        return give_up(FAILED, "cannot read %s: %s; nothing was removed", t->config,
-                       errno == EINVAL ? "it is not a file" : strerror(errno));
-    }
-    config_names(content, NULL, &names);
-    const bool listed = word_in(VENDOR, text_of(&names), ',');
-    text_free(&names);
-    config_names(content, VENDOR, &names);
-    for (size_t i = 0; i < s->old.made_count; i++)
-        made = made || is_config(s, s->old.made[i]);
-    int result = 0;
-    if (listed && made && !names.size && !config_has_more(content)) {
-        result = unlinkat(t->vendors_fd, CONFIG_NAME, 0);
-    } else if (listed) {
-        config_with(content, text_of(&names), &out);
-        result = fstatat(t->vendors_fd, CONFIG_NAME, &info, 0);
-        if (result == 0) result = config_replace(s, &out, info.st_mode & 0777);
-    }
-    const int trouble = errno;
-    free(content);
-    text_free(&names);
-    text_free(&out);
-    if (result == 0) return DONE;
-    return give_up(FAILED, "cannot edit %s: %s; nothing was removed", t->config, strerror(trouble));
-}
 
 struct others {
     const struct manifest *m;
     struct text names;
 };
 
+/* Something else in the place of a file or a link of ours is not ours. */
+static bool is_as_made(const struct manifest_entry *entry, const struct stat *info) {
+    return entry->target ? S_ISLNK(info->st_mode) : S_ISREG(info->st_mode);
+}
+
 static int note_stranger(void *context, int at, const char *path, const struct stat *info) {
     struct others *others = context;
     const struct manifest_entry *entry = manifest_find(others->m, path);
     (void)at;
-    /* A file in the place of a link of ours, or a link in that of a file, is not ours. */
-    const bool changed = entry && (S_ISLNK(info->st_mode) != (entry->target != NULL));
-    if (changed || is_stranger(others->m, path)) text_add(&others->names, "\n%s", path);
+    if ((entry && !is_as_made(entry, info)) || is_stranger(others->m, path))
+        text_add(&others->names, "\n%s", path);
     return 0;
 }
 
@@ -89,7 +49,7 @@ static int remove_files(struct setup *s, struct others *others) {
         const char *path = m->entry[i].path;
         struct stat info;
         if (file_stat(s->old_fd, path, &info) != 0) continue; /* gone, or behind a link */
-        if (S_ISLNK(info.st_mode) != (m->entry[i].target != NULL)) continue;
+        if (!is_as_made(&m->entry[i], &info)) continue;
         if (file_unlink(s->old_fd, path) != 0 && errno != ENOENT)
             status =
                 give_up(FAILED, "cannot remove %s/%s: %s", s->target.dir, path, strerror(errno));
@@ -101,24 +61,56 @@ static int remove_files(struct setup *s, struct others *others) {
     return status;
 }
 
+/* From one moment to the next it is no longer there; clearing it away may take its time. Files of
+ * others, or a file system that cannot rename it, need the slow way. */
+static int remove_tree(struct setup *s, struct others *others) {
+    const int vendors = s->target.vendors_fd;
+    if (!others->names.size) {
+        if (renameat(vendors, VENDOR, s->stage_fd, "gone") == 0) return DONE;
+        if (errno != EXDEV)
+            return give_up(FAILED, "cannot remove %s: %s", s->target.dir, strerror(errno));
+    }
+    const int status = remove_files(s, others);
+    if (status != DONE) return status;
+    if (!others->names.size) {
+        if (unlinkat(vendors, VENDOR, AT_REMOVEDIR) == 0) return DONE;
+        return give_up(FAILED, "cannot remove %s: %s", s->target.dir, strerror(errno));
+    }
+    warn("left in %s, because ascgrad did not put it there:%s", s->target.dir,
+         text_of(&others->names));
+    return DONE;
+}
+
+/* All that can be found wrong is found before the first change. */
 static int remove_package(struct setup *s) {
     struct others others = {.m = &s->old};
-    int status = config_remove(s);
-    if (status != DONE) return status;
+    struct listing listing = {0};
+    int status = DONE;
     if (tree_walk(s->old_fd, note_stranger, &others) != 0 || others.names.failed)
-        return give_up(FAILED, "cannot look through %s: %s", s->target.dir, strerror(errno));
-    if (!others.names.size) {
-        /* From one moment to the next it is no longer there; clearing it away may take its time. */
-        if (renameat(s->target.vendors_fd, VENDOR, s->stage_fd, "gone") != 0)
-            status = give_up(FAILED, "cannot remove %s: %s", s->target.dir, strerror(errno));
-    } else {
-        status = remove_files(s, &others);
-        if (status == DONE)
-            warn("left in %s, because ascgrad did not put it there:%s", s->target.dir,
-                 text_of(&others.names));
-    }
+        status = give_up(FAILED, "cannot look through %s: %s", s->target.dir, strerror(errno));
+    if (status == DONE) status = listing_drop(s, &listing);
+    if (status == DONE && setup_stopped) status = give_up(FAILED, "stopped by a signal");
+    if (status == DONE && listing_commit(s, &listing) != 0)
+        status = give_up(FAILED, "cannot edit %s: %s", s->target.config, strerror(errno));
+    if (status == DONE) status = remove_tree(s, &others);
     text_free(&others.names);
     return status;
+}
+
+static size_t count_files(const struct setup *s) {
+    size_t count = 0;
+    struct stat info;
+    for (size_t i = 0; i < s->old.entries; i++)
+        count += file_stat(s->old_fd, s->old.entry[i].path, &info) == 0;
+    return count;
+}
+
+/* After a failure: what is on the disk now. */
+static void tell_what_is_left(const struct setup *s, size_t were, bool was_listed) {
+    if (count_files(s) == were && is_listed(s) == was_listed)
+        give_up(FAILED, "nothing was changed");
+    else
+        give_up(FAILED, "%s is removed in part. Run this again: it does the rest", s->target.dir);
 }
 
 int uninstall(struct setup *s) {
@@ -132,10 +124,15 @@ int uninstall(struct setup *s) {
         say(s, "would remove %s; dry run: nothing was changed", s->target.dir);
         return DONE;
     }
+    const size_t files = count_files(s);
+    const bool listed = is_listed(s);
     int status = stage_open(s);
     if (status == DONE) status = remove_package(s);
     stage_close(s);
-    if (status != DONE) return status;
+    if (status != DONE) {
+        tell_what_is_left(s, files, listed);
+        return status;
+    }
     target_unmake(s);
     say(s, "removed %s from %s", version, s->target.dir);
     return DONE;

@@ -24,6 +24,7 @@
 #define VENDOR       "ascgrad"
 #define STAGE_PREFIX "." VENDOR "."
 #define CONFIG_NAME  "config.ini"
+#define OLD_NAME     "old" /* of the old version in the stage, where it takes two renames */
 
 /* Exit status. A function that ends the work returns one of these after saying why. */
 enum { DONE = 0, USAGE = 1, REFUSED = 2, FAILED = 3 };
@@ -36,6 +37,7 @@ struct options {
     const char *temporary;    /* to be removed at the end, or NULL */
     const char *install_path; /* NULL: CANN's own directory */
     const char *chips;        /* with commas; NULL: those of this machine */
+    const char *signals;      /* that the .run found not ignored, with commas; NULL: look */
     bool for_all, no_override, graph_only, no_compile, force, dry_run, quiet;
 };
 
@@ -45,9 +47,11 @@ struct target {
     char root[PATH_MAX]; /* holds vendors/ */
     char vendors[PATH_MAX + 16], dir[PATH_MAX + 32], config[PATH_MAX + 32];
     char real_vendors[PATH_MAX]; /* without links on the way; for what is unmade */
+    bool there;                  /* vendors/ was, when we looked */
     mode_t dir_mode, file_mode;
     int root_fd, vendors_fd; /* -1 until they are there and open */
-    struct text made;        /* what had to be made, innermost first, a line each */
+    struct text fresh;       /* directories that this run made, innermost first, a line each */
+    struct text made;        /* these, and what earlier versions made: for package.info */
 };
 
 /* What this installation decides about a type. */
@@ -68,10 +72,10 @@ struct setup {
     bool has_old;
     struct manifest old;
     int old_fd;
-    ino_t old_ino;
-    char stage_name[32];
-    int stage_fd, tree_fd; /* the stage, and the new version in it; -1 without */
-    struct text chips;     /* that count on this machine, with commas; empty: not known */
+    ino_t old_ino, new_ino;              /* 0: there is none */
+    char stage_name[32], stage_kept[32]; /* now; and if it had to stay */
+    int stage_fd, tree_fd;               /* the stage, and the new version in it; -1 without */
+    struct text chips; /* that count on this machine, with commas; empty: not known */
     struct decision decision[MAX_TYPES];
     bool cann_known;          /* there was a CANN to look at */
     const char *compile_note; /* why there are no fresh binaries, or NULL */
@@ -90,17 +94,27 @@ int refuse(const struct setup *s, const char *format, ...) __attribute__((format
 
 /* target.c */
 int target_choose(struct setup *s);
-int target_check(struct setup *s);   /* refuses what can be refused without writing */
-int target_lock(struct setup *s);    /* makes the root if need be */
-int target_prepare(struct setup *s); /* under the lock: vendors/, leftovers of earlier runs */
-void target_unmake(struct setup *s); /* removes what was made, if it is empty */
+int target_check(struct setup *s); /* refuses what can be refused without writing */
+
+/* ground.c */
+int target_lock(struct setup *s);      /* makes the root if need be */
+int target_prepare(struct setup *s);   /* under the lock: vendors/, leftovers of earlier runs */
+void target_unmake(struct setup *s);   /* removes what any version made, if it is empty */
+void target_back_out(struct setup *s); /* removes what this run made */
 
 /* stage.c */
 int stage_open(struct setup *s);
 int stage_copy(struct setup *s);   /* the package as shipped, and what depends on the machine */
 int stage_seal(struct setup *s);   /* modes, package.info, files of others */
-void stage_close(struct setup *s); /* removes it */
+void stage_close(struct setup *s); /* removes it, unless the old version is still needed */
+/* Is the old version in this stage the one that should be in vendors? -1: cannot tell. */
+int stage_has_old(int stage, int vendors);
+int stage_restore(int stage, int vendors); /* puts it there. -1 with errno */
+
+/* keep.c */
 bool is_stranger(const struct manifest *m, const char *path);
+int keep_strangers(struct setup *s);    /* from the old version to the new one */
+int keep_copy(struct setup *s, int to); /* all of the old version. -1 with errno */
 
 /* types.c */
 int types_find_chips(struct setup *s);
@@ -114,9 +128,19 @@ int switches_apply(struct setup *s); /* the decisions, to the stage */
 int compile_kernels(struct setup *s);
 
 /* place.c */
-int place(struct setup *s); /* the one step, and config.ini */
-/* Puts a new config.ini in place. It is born in the stage; the owner stays. -1 with errno. */
-int config_replace(struct setup *s, const struct text *content, mode_t mode);
+int place(struct setup *s);             /* the one step, and config.ini */
+void tell_state(const struct setup *s); /* after a failure: what is on the disk now */
+
+/* listing.c: our name in config.ini. The new file is born in the stage. */
+struct listing {
+    bool listed; /* are we in it? */
+    bool change; /* there is something to put in place */
+    bool remove; /* nothing would be left of it */
+};
+int listing_add(struct setup *s, struct listing *listing);
+int listing_drop(struct setup *s, struct listing *listing);
+int listing_commit(struct setup *s, const struct listing *listing); /* -1 with errno */
+bool is_listed(const struct setup *s);
 
 /* remove.c */
 int uninstall(struct setup *s);

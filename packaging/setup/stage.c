@@ -14,6 +14,15 @@
 #include "files.h"
 #include "setup.h"
 
+/* Whoever may write in vendors/ could have put another directory in the place of the new one. */
+static bool is_private(int stage) {
+    struct stat info;
+    if (fstat(stage, &info) != 0) return false;
+    if (info.st_uid == geteuid() && (info.st_mode & 077) == 0) return true;
+    errno = EPERM;
+    return false;
+}
+
 /* No small letters in the random part: nnopbase takes the first ".o" of a path for its end. */
 int stage_open(struct setup *s) {
     unsigned char bytes[6];
@@ -23,23 +32,43 @@ int stage_open(struct setup *s) {
                  bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5]);
         if (mkdirat(s->target.vendors_fd, s->stage_name, 0700) == 0) {
             s->stage_fd = dir_open(s->target.vendors_fd, s->stage_name);
-            if (s->stage_fd < 0) break;
+            if (s->stage_fd < 0 || !is_private(s->stage_fd)) break;
             if (s->options.action == UNINSTALL) return DONE;
             s->tree_fd = dir_make(s->stage_fd, VENDOR, s->target.dir_mode);
             if (s->tree_fd < 0) break;
             return DONE;
         }
+        s->stage_name[0] = 0;
         if (errno != EEXIST) break;
     }
     return give_up(FAILED, "cannot write in %s: %s", s->target.vendors, strerror(errno));
 }
 
+int stage_has_old(int stage, int vendors) {
+    struct stat info;
+    if (fstatat(stage, OLD_NAME, &info, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -1;
+    if (fstatat(vendors, VENDOR "/" MANIFEST_NAME, &info, AT_SYMLINK_NOFOLLOW) == 0) return 0;
+    return errno == ENOENT ? 1 : -1;
+}
+
+int stage_restore(int stage, int vendors) {
+    if (tree_remove(vendors, VENDOR) != 0) return -1;
+    return renameat(stage, OLD_NAME, vendors, VENDOR);
+}
+
 void stage_close(struct setup *s) {
     if (s->tree_fd >= 0) close(s->tree_fd);
-    if (s->stage_fd >= 0) close(s->stage_fd);
-    if (s->stage_name[0] && tree_remove(s->target.vendors_fd, s->stage_name) != 0)
+    const bool open = s->stage_fd >= 0;
+    const int needed = open ? stage_has_old(s->stage_fd, s->target.vendors_fd) : 0;
+    if (needed != 0) {
+        strcpy(s->stage_kept, s->stage_name);
+    } else if (s->stage_name[0] &&
+               ((open && tree_empty(s->stage_fd) != 0) ||
+                unlinkat(s->target.vendors_fd, s->stage_name, AT_REMOVEDIR) != 0)) {
         warn("could not delete all of %s/%s: %s; the next run will", s->target.vendors,
              s->stage_name, strerror(errno));
+    }
+    if (open) close(s->stage_fd);
     s->tree_fd = s->stage_fd = -1;
     s->stage_name[0] = 0;
 }
@@ -129,19 +158,6 @@ int stage_copy(struct setup *s) {
     return status;
 }
 
-/* Bytecode that Python makes of our own launchers is ours, too. */
-static bool is_bytecode(const char *path) {
-    static const char impl[] = TBE "/" VENDOR "_impl/";
-    const char *cache = strstr(path, "/__pycache__/");
-    const size_t size = strlen(path);
-    return strncmp(path, impl, strlen(impl)) == 0 && cache && !strchr(cache + 13, '/') &&
-           size > 4 && strcmp(path + size - 4, ".pyc") == 0;
-}
-
-bool is_stranger(const struct manifest *m, const char *path) {
-    return strcmp(path, MANIFEST_NAME) != 0 && !manifest_find(m, path) && !is_bytecode(path);
-}
-
 /* One line of the new package.info. */
 struct sums {
     struct setup *s;
@@ -215,54 +231,7 @@ static int write_info(struct setup *s) {
     return result == 0 ? DONE : cannot_write(s, MANIFEST_NAME);
 }
 
-/* A second name for the same file, so that a pipe or a device moves on like anything else; a copy
- * where the file system, or its owner, does not allow that. */
-static int keep(struct setup *s, const char *path, const struct stat *info) {
-    char from[PATH_MAX], to[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int dir = slash ? -1 : fcntl(s->tree_fd, F_DUPFD_CLOEXEC, 3);
-    snprintf(from, sizeof from, "%s", path);
-    snprintf(to, sizeof to, "%s", slash ? slash + 1 : path);
-    int above = slash ? -1 : fcntl(s->old_fd, F_DUPFD_CLOEXEC, 3);
-    if (slash) {
-        from[slash - path] = 0;
-        dir = dir_make(s->tree_fd, from, s->target.dir_mode);
-        above = dir_open(s->old_fd, from);
-    }
-    int result = dir < 0 || above < 0 ? -1 : linkat(above, to, dir, to, 0);
-    if (result != 0 && dir >= 0 && S_ISREG(info->st_mode)) {
-        result = file_copy(s->old_fd, path, s->tree_fd, path, info->st_mode & 0777,
-                           s->target.dir_mode, NULL);
-    } else if (result != 0 && dir >= 0 && S_ISLNK(info->st_mode)) {
-        char *target = file_readlink(s->old_fd, path);
-        result = target ? symlinkat(target, dir, to) : -1;
-        free(target);
-    }
-    const int trouble = errno;
-    if (dir >= 0) close(dir);
-    if (above >= 0) close(above);
-    errno = trouble;
-    return result == 0 ? DONE
-                       : give_up(FAILED, "cannot keep %s/%s, which ascgrad did not install: %s",
-                                 s->target.dir, path, strerror(errno));
-}
-
-static int keep_stranger(void *context, int at, const char *path, const struct stat *info) {
-    struct setup *s = context;
-    struct stat there;
-    (void)at;
-    if (s->has_old && !is_stranger(&s->old, path)) return DONE;
-    if (file_stat(s->tree_fd, path, &there) == 0) {
-        warn("%s was not ours but is now; the new one replaces it", path);
-        return DONE;
-    }
-    say(s, "keeping %s, which ascgrad did not install", path);
-    return keep(s, path, info);
-}
-
 int stage_seal(struct setup *s) {
     const int status = write_info(s);
-    if (status != DONE || s->old_fd < 0) return status;
-    const int result = tree_walk(s->old_fd, keep_stranger, s);
-    return result < 0 ? cannot_write(s, "the files of others") : result;
+    return status == DONE ? keep_strangers(s) : status;
 }

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the package goes: which directory, whether that is acceptable, the lock on it, and what an
- * earlier run may have left there.
+ * Where the package goes: which directory, and whether that is acceptable. Nothing is written here.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "files.h"
 #include "setup.h"
 
-enum { DIRECTORY = O_RDONLY | O_DIRECTORY | O_CLOEXEC, PATIENCE = 300 };
+enum { DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
 static const char *environment(const char *name) {
     const char *value = getenv(name);
@@ -83,6 +79,8 @@ static int find_above(const struct target *t, char above[PATH_MAX + 16]) {
     while (stat(above, &info) != 0) {
         if (errno != ENOENT && errno != ENOTDIR)
             return give_up(REFUSED, "cannot look at %s: %s", above, strerror(errno));
+        if (lstat(above, &info) == 0 && S_ISLNK(info.st_mode))
+            return give_up(REFUSED, "%s is a symbolic link that leads nowhere", above);
         char *slash = strrchr(above, '/');
         if (slash == above) slash++;
         *slash = 0;
@@ -91,38 +89,81 @@ static int find_above(const struct target *t, char above[PATH_MAX + 16]) {
     return DONE;
 }
 
-/* Whoever may write in a directory on the way may put another one in its place. */
-static int check_ancestor(struct setup *s, const char *path) {
+/* Other installers may remove what is above while we do not hold the lock. */
+static bool has_vanished(const struct setup *s) {
+    return s->target.root_fd < 0 && errno == ENOENT;
+}
+
+/* Whoever may write in a directory on the way may put another one in its place. The sticky bit
+ * hinders that, except for names that are not taken yet: not where we put ours. */
+static int check_ancestor(struct setup *s, const char *path, bool last) {
     struct stat info;
     if (stat(path, &info) != 0)
-        return give_up(REFUSED, "cannot look at %s: %s", path, strerror(errno));
-    const bool sticky = info.st_mode & S_ISVTX;
-    if ((info.st_mode & S_IWOTH) && !sticky)
-        return refuse(s, "every user may write in %s; repair it with chmod o-w", path);
-    if ((info.st_mode & S_IWGRP) && !sticky && info.st_gid != 0) {
+        return has_vanished(s) ? DONE
+                               : give_up(REFUSED, "cannot look at %s: %s", path, strerror(errno));
+    const bool sticky = (info.st_mode & S_ISVTX) && !last;
+    if ((info.st_mode & S_IWOTH) && !sticky) {
+        /* What is there already may go, and may be compiled for. */
+        if (s->options.action == INSTALL)
+            return refuse(s, "every user may write in %s; repair it with chmod o-w", path);
+        warn("every user may write in %s; repair it with chmod o-w", path);
+    } else if ((info.st_mode & S_IWGRP) && !sticky && info.st_gid != 0) {
         warn("group %u may write in %s, and so replace what is installed there",
              (unsigned)info.st_gid, path);
-    } else if (info.st_uid != 0 && info.st_uid != geteuid()) {
+    }
+    if (info.st_uid != 0 && info.st_uid != geteuid())
         warn("%s belongs to user %u, who can replace what is installed there", path,
              (unsigned)info.st_uid);
-    }
     return DONE;
 }
 
 static int check_ancestors(struct setup *s, const char *above) {
     char real[PATH_MAX];
     if (!realpath(above, real))
-        return give_up(REFUSED, "cannot enter %s: %s", above, strerror(errno));
-    int status = check_ancestor(s, "/");
+        return has_vanished(s) ? DONE
+                               : give_up(REFUSED, "cannot enter %s: %s", above, strerror(errno));
+    int status = check_ancestor(s, "/", false);
     for (char *at = real; status == DONE && at[1];) {
         at += 1 + strcspn(at + 1, "/");
         const char kept = *at;
         *at = 0;
-        status = check_ancestor(s, real);
+        status = check_ancestor(s, real, !kept && strcmp(above, s->target.vendors) == 0);
         *at = kept;
         if (!kept) break;
     }
     return status;
+}
+
+static int foreign(void *context, int at, const char *path, const struct stat *info) {
+    const struct setup *s = context;
+    (void)at;
+    if (info->st_uid == geteuid()) return DONE;
+    return give_up(REFUSED, "%s/%s belongs to user %u; only that user or root may remove it",
+                   s->target.dir, path, (unsigned)info->st_uid);
+}
+
+/* An ordinary user can replace only what is his own, down to the last directory. */
+static int check_owner(const struct setup *s, const struct stat *info) {
+    if (geteuid() == 0) return DONE;
+    if (info->st_uid != geteuid())
+        return give_up(REFUSED, "%s belongs to user %u; only that user or root may replace it",
+                       s->target.dir, (unsigned)info->st_uid);
+    const int status = tree_walk_dirs(s->old_fd, foreign, (void *)s);
+    if (status >= 0) return status;
+    return give_up(REFUSED, "cannot look through %s: %s", s->target.dir, strerror(errno));
+}
+
+/* vendors/, if it is there: below the directory that we hold, once we hold it. */
+static int open_vendors(struct target *t) {
+    struct stat info;
+    t->vendors_fd =
+        t->root_fd >= 0 ? openat(t->root_fd, "vendors", DIRECTORY) : open(t->vendors, DIRECTORY);
+    if (t->vendors_fd >= 0 || errno == ENOENT) return DONE;
+    const int trouble = errno;
+    if (lstat(t->vendors, &info) == 0 && S_ISLNK(info.st_mode))
+        return give_up(REFUSED, "%s is a symbolic link; use --install-path= with its parent",
+                       t->vendors);
+    return give_up(REFUSED, "cannot open %s: %s", t->vendors, strerror(trouble));
 }
 
 /* Opens what is there, and looks at an old version in it. */
@@ -130,33 +171,22 @@ static int open_target(struct setup *s) {
     struct target *t = &s->target;
     struct stat info;
     char why[WHY];
-    t->vendors_fd = open(t->vendors, DIRECTORY | O_NOFOLLOW);
-    if (t->vendors_fd < 0) {
-        if (errno == ELOOP || (errno == ENOTDIR && lstat(t->vendors, &info) == 0))
-            return give_up(REFUSED,
-                           S_ISLNK(info.st_mode) || errno == ELOOP
-                               ? "%s is a symbolic link; use --install-path= with its parent"
-                               : "%s is not a directory",
-                           t->vendors);
-        return errno == ENOENT
-                   ? DONE
-                   : give_up(REFUSED, "cannot open %s: %s", t->vendors, strerror(errno));
-    }
-    if (fstatat(t->vendors_fd, VENDOR, &info, AT_SYMLINK_NOFOLLOW) != 0) return DONE;
+    int status = open_vendors(t);
+    if (status != DONE || t->vendors_fd < 0) return status;
+    if (fstatat(t->vendors_fd, VENDOR, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? DONE
+                               : give_up(REFUSED, "cannot look at %s: %s", t->dir, strerror(errno));
     if (S_ISLNK(info.st_mode))
         return give_up(REFUSED, "%s is a symbolic link; remove it first", t->dir);
     if (!S_ISDIR(info.st_mode)) return give_up(REFUSED, "%s is not a directory", t->dir);
-    if (geteuid() != 0 && info.st_uid != geteuid())
-        return give_up(REFUSED, "%s belongs to user %u; only that user or root may replace it",
-                       t->dir, (unsigned)info.st_uid);
-    s->old_fd = openat(t->vendors_fd, VENDOR, DIRECTORY | O_NOFOLLOW);
+    s->old_fd = openat(t->vendors_fd, VENDOR, DIRECTORY);
     if (s->old_fd < 0) return give_up(REFUSED, "cannot open %s: %s", t->dir, strerror(errno));
     s->old_ino = info.st_ino;
+    status = check_owner(s, &info);
+    if (status != DONE) return status;
     s->has_old = manifest_read(s->old_fd, &s->old, why);
-    if (why[0])
-        return give_up(REFUSED, "%s/" MANIFEST_NAME " is spoilt: %s. Nothing was changed", t->dir,
-                       why);
-    return DONE;
+    if (!why[0]) return DONE;
+    return give_up(REFUSED, "%s/" MANIFEST_NAME " is spoilt: %s. Nothing was changed", t->dir, why);
 }
 
 static void close_target(struct setup *s) {
@@ -165,14 +195,62 @@ static void close_target(struct setup *s) {
     s->target.vendors_fd = s->old_fd = -1;
     manifest_free(&s->old);
     s->has_old = false;
+    s->old_ino = 0;
 }
 
 /* A directory of ours that lost its package.info, or one that somebody else made: what is in it may
- * stay if none of it has the name of a file of ours. */
+ * stay if none of it is in the way of a file of ours. */
 static int taken_name(void *context, int at, const char *path, const struct stat *info) {
+    const struct manifest *m = context;
+    const size_t size = strlen(path);
     (void)at;
     (void)info;
-    return manifest_find(context, path) != NULL;
+    for (size_t i = 0; i < m->entries; i++) {
+        const char *ours = m->entry[i].path;
+        if (strncmp(ours, path, size) == 0 && (!ours[size] || ours[size] == '/')) return 1;
+    }
+    return 0;
+}
+
+/* May we write there? */
+static int check_access(const struct setup *s, const char *above) {
+    if (access(above, W_OK | X_OK) == 0 || has_vanished(s)) return DONE;
+    if (errno == EROFS)
+        return give_up(REFUSED, "%s is on a file system that is mounted read-only", above);
+    if (errno != EACCES) return give_up(REFUSED, "cannot write in %s: %s", above, strerror(errno));
+    return give_up(REFUSED,
+                   "user %u may not write in %s; install as its owner, or elsewhere with "
+                   "--install-path=DIR",
+                   (unsigned)geteuid(), above);
+}
+
+static int check_content(struct setup *s) {
+    const int status = open_target(s);
+    if (status != DONE || s->options.action != INSTALL || s->old_fd < 0 || s->has_old)
+        return status;
+    if (tree_walk(s->old_fd, taken_name, &s->source) == 0) return DONE;
+    return give_up(REFUSED,
+                   "%s was not made by this installer (no " MANIFEST_NAME
+                   " of ours); move it away first",
+                   s->target.dir);
+}
+
+/* As readable as the directory above. */
+static int choose_modes(struct setup *s, const char *above) {
+    struct target *t = &s->target;
+    struct stat info;
+    t->dir_mode = 0755;
+    t->file_mode = 0644;
+    if (stat(above, &info) != 0)
+        return has_vanished(s) ? DONE
+                               : give_up(REFUSED, "cannot look at %s: %s", above, strerror(errno));
+    if ((info.st_mode & (S_IROTH | S_IXOTH)) == (S_IROTH | S_IXOTH)) return DONE;
+    if (s->options.for_all && !s->looked)
+        warn("other users cannot enter %s; to let them: chmod o+rx %s", above, above);
+    if (s->options.for_all) return DONE;
+    t->dir_mode = 0750;
+    t->file_mode = 0640;
+    return DONE;
 }
 
 int target_check(struct setup *s) {
@@ -183,177 +261,12 @@ int target_check(struct setup *s) {
     if (!t->own && (stat(t->root, &info) != 0 || !S_ISDIR(info.st_mode)))
         return give_up(REFUSED, "%s: %s is not a directory", t->from, t->root);
     int status = find_above(t, above);
-    if (status == DONE) status = open_target(s);
-    if (status != DONE) return status;
-    if (access(above, W_OK | X_OK) != 0) {
-        if (errno == EROFS)
-            return give_up(REFUSED, "%s is on a file system that is mounted read-only", above);
-        return give_up(REFUSED,
-                       "user %u may not write in %s; install as its owner, or elsewhere with "
-                       "--install-path=DIR",
-                       (unsigned)geteuid(), above);
-    }
-    if (!s->looked) status = check_ancestors(s, above);
-    if (status != DONE) return status;
-    if (s->options.action == INSTALL && s->old_fd >= 0 && !s->has_old &&
-        tree_walk(s->old_fd, taken_name, &s->source) != 0)
-        return give_up(REFUSED,
-                       "%s was not made by this installer (no " MANIFEST_NAME
-                       " of ours); move it away first",
-                       t->dir);
-    t->dir_mode = 0755;
-    t->file_mode = 0644;
-    if (stat(above, &info) != 0) return give_up(REFUSED, "cannot look at %s", above);
-    if ((info.st_mode & (S_IROTH | S_IXOTH)) != (S_IROTH | S_IXOTH)) {
-        if (s->options.for_all && !s->looked) {
-            warn("other users cannot enter %s; to let them: chmod o+rx %s", above, above);
-        } else if (!s->options.for_all) {
-            t->dir_mode = 0750;
-            t->file_mode = 0640;
-        }
-    }
-    s->looked = true;
-    return DONE;
-}
-
-/* mkdir -p that remembers what it made, so that uninstalling can take it away again. */
-static int make_root(struct setup *s) {
-    struct target *t = &s->target;
-    char path[PATH_MAX];
-    struct text made = {0};
-    for (size_t n = 1; t->root[n - 1]; n++) {
-        if (t->root[n] != '/' && t->root[n] != 0) continue;
-        snprintf(path, sizeof path, "%.*s", (int)n, t->root);
-        if (mkdir(path, t->dir_mode) == 0) {
-            struct text longer = {0};
-            text_add(&longer, "%s\n%s", path, text_of(&made));
-            text_free(&made);
-            made = longer;
-        } else if (errno != EEXIST) {
-            give_up(FAILED, "cannot create %s: %s", path, strerror(errno));
-            text_add(&t->made, "%s", text_of(&made));
-            text_free(&made);
-            return FAILED;
-        }
-        if (!t->root[n]) break;
-    }
-    text_add(&t->made, "%s", text_of(&made));
-    text_free(&made);
-    return DONE;
-}
-
-/* The lock is the root directory itself: no lock file stays behind, and the kernel releases it
- * whatever happens. */
-static int wait_for_lock(struct setup *s, int fd) {
-    const struct timespec nap = {.tv_nsec = 50 * 1000 * 1000};
-    for (int naps = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; naps++) {
-        if (errno != EWOULDBLOCK)
-            return give_up(FAILED, "cannot lock %s: %s", s->target.root, strerror(errno));
-        if (naps == 60) say(s, "waiting for another installation in %s", s->target.root);
-        if (naps == PATIENCE * 20)
-            return give_up(FAILED, "another installation has held %s for five minutes",
-                           s->target.root);
-        if (setup_stopped) return give_up(FAILED, "stopped while waiting for another installation");
-        nanosleep(&nap, NULL);
-    }
-    return DONE;
-}
-
-int target_lock(struct setup *s) {
-    struct target *t = &s->target;
-    struct stat held, there;
-    for (int tries = 0; tries < 1000; tries++) {
-        t->root_fd = open(t->root, DIRECTORY);
-        if (t->root_fd < 0 && errno == ENOENT && s->options.action == INSTALL && t->own) {
-            if (make_root(s) != DONE) return FAILED;
-            continue;
-        }
-        if (t->root_fd < 0) return give_up(FAILED, "cannot open %s: %s", t->root, strerror(errno));
-        const int status = wait_for_lock(s, t->root_fd);
-        if (status != DONE) return status;
-        /* The directory may have been removed, and made again, while we waited. */
-        if (fstat(t->root_fd, &held) == 0 && stat(t->root, &there) == 0 &&
-            held.st_dev == there.st_dev && held.st_ino == there.st_ino)
-            return DONE;
-        close(t->root_fd);
-        t->root_fd = -1;
-    }
-    return give_up(FAILED, "%s comes and goes; is something removing it?", t->root);
-}
-
-/* Two renames replaced the old version where a file system cannot exchange directories, and the run
- * ended between them: the old version lies in the stage. */
-static void bring_back(struct setup *s, int stage) {
-    struct stat info;
-    if (fstatat(stage, "old", &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode) &&
-        fstatat(s->target.vendors_fd, VENDOR, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        renameat(stage, "old", s->target.vendors_fd, VENDOR);
-}
-
-/* What interrupted runs left behind. Under the lock, so nobody is using it. */
-static void clean_leftovers(struct setup *s) {
-    const int vendors = s->target.vendors_fd;
-    const int again = openat(vendors, ".", DIRECTORY);
-    DIR *list = again < 0 ? NULL : fdopendir(again);
-    for (struct dirent *entry; list && (entry = readdir(list));) {
-        if (strncmp(entry->d_name, STAGE_PREFIX, strlen(STAGE_PREFIX)) != 0) continue;
-        const int stage = openat(vendors, entry->d_name, DIRECTORY | O_NOFOLLOW);
-        if (stage >= 0) {
-            bring_back(s, stage);
-            close(stage);
-        }
-        tree_remove(vendors, entry->d_name);
-    }
-    if (list) closedir(list);
-}
-
-int target_prepare(struct setup *s) {
-    struct target *t = &s->target;
-    struct stat info;
-    if (s->options.action == INSTALL && mkdirat(t->root_fd, "vendors", t->dir_mode) == 0) {
-        struct text made = {0};
-        text_add(&made, "%s\n%s", t->vendors, text_of(&t->made));
-        text_free(&t->made);
-        t->made = made;
-    }
-    const int vendors = openat(t->root_fd, "vendors", DIRECTORY | O_NOFOLLOW);
-    if (vendors >= 0) {
-        const int kept = t->vendors_fd;
-        t->vendors_fd = vendors;
-        clean_leftovers(s);
-        t->vendors_fd = kept;
-        close(vendors);
-    }
-    const int status = target_check(s); /* what is true now that nobody else changes it */
-    if (status != DONE) return status;
-    if (!realpath(t->vendors, t->real_vendors)) t->real_vendors[0] = 0;
-    for (size_t i = 0; i < s->old.made_count; i++)
-        text_add(&t->made, "%s\n", s->old.made[i]);
-    if (s->options.action == INSTALL && !t->own &&
-        fstatat(t->vendors_fd, CONFIG_NAME, &info, AT_SYMLINK_NOFOLLOW) != 0) {
-        struct text made = {0};
-        text_add(&made, "%s\n%s", t->config, text_of(&t->made));
-        text_free(&t->made);
-        t->made = made;
-    }
-    return t->made.failed ? give_up(FAILED, "out of memory") : DONE;
-}
-
-/* Only our own way down may be taken away, whatever package.info says: vendors/ and the directories
- * above it. config.ini is dealt with where it is edited. */
-static bool may_unmake(const struct setup *s, const char *path) {
-    char real[PATH_MAX];
-    if (path[0] != '/' || !realpath(path, real)) return false;
-    const size_t size = strlen(real);
-    return size > 1 && strncmp(s->target.real_vendors, real, size) == 0 &&
-           (s->target.real_vendors[size] == '/' || s->target.real_vendors[size] == 0);
-}
-
-void target_unmake(struct setup *s) {
-    struct line line;
-    for (const char *at = text_of(&s->target.made); next_line(&at, &line);) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%.*s", (int)line.size, line.s);
-        if (may_unmake(s, path)) rmdir(path);
-    }
+    if (status == DONE) status = check_access(s, above);
+    if (status == DONE && !s->looked) status = check_ancestors(s, above);
+    /* What is in it holds still only under the lock. */
+    if (status == DONE && (t->root_fd >= 0 || s->options.dry_run)) status = check_content(s);
+    if (status == DONE) status = choose_modes(s, above);
+    t->there = strcmp(above, t->vendors) == 0;
+    s->looked = status == DONE;
+    return status;
 }

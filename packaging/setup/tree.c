@@ -19,6 +19,12 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static void free_names(char **names, int count) {
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
 /* The names in a directory, sorted; each and the list must be freed. -1: errno. */
 static int names_in(int dir, char ***names) {
     const int again = openat(dir, ".", DIRECTORY);
@@ -29,8 +35,7 @@ static int names_in(int dir, char ***names) {
         if (again >= 0) close(again);
         return -1;
     }
-    errno = 0;
-    for (struct dirent *entry; (entry = readdir(list));) {
+    for (struct dirent *entry; errno = 0, (entry = readdir(list));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         char **more = realloc(*names, (size_t)(count + 1) * sizeof **names);
         if (more) *names = more;
@@ -40,9 +45,7 @@ static int names_in(int dir, char ***names) {
     const int trouble = errno;
     closedir(list);
     if (trouble) {
-        for (int i = 0; i < count; i++)
-            free((*names)[i]);
-        free(*names);
+        free_names(*names, count);
         *names = NULL;
         errno = trouble;
         return -1;
@@ -51,14 +54,7 @@ static int names_in(int dir, char ***names) {
     return count;
 }
 
-static void free_names(char **names, int count) {
-    for (int i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-}
-
-/* Empties the directory `dir`. */
-static int empty(int dir) {
+int tree_empty(int dir) {
     char **names;
     const int count = names_in(dir, &names);
     int result = count < 0 ? -1 : 0, trouble = errno;
@@ -77,7 +73,8 @@ int tree_remove(int at, const char *name) {
     if (errno != EISDIR && errno != EPERM) return -1;
     const int dir = openat(at, name, DIRECTORY);
     if (dir < 0) return -1;
-    const int result = empty(dir);
+    fchmod(dir, 0700); /* a directory of our own may be closed to us */
+    const int result = tree_empty(dir);
     const int trouble = errno;
     close(dir);
     errno = trouble;
@@ -97,30 +94,50 @@ void tree_prune(int at) {
     if (count >= 0) free_names(names, count);
 }
 
-static int walk(int at, const char *above, tree_fn *each, void *context, int root) {
+/* A walk has one buffer for all its paths: directories may be nested deeply. */
+struct walk {
+    int root;
+    bool dirs; /* it is about directories, not about everything else */
+    tree_fn *each;
+    void *context;
+    char path[PATH_MAX];
+};
+
+static int walk(struct walk *w, int at, size_t above);
+
+static int walk_into(struct walk *w, int at, const char *name, size_t size,
+                     const struct stat *info) {
+    int result = w->dirs ? w->each(w->context, w->root, w->path, info) : 0;
+    if (result != 0) return result;
+    const int dir = openat(at, name, DIRECTORY);
+    if (dir < 0) return -1;
+    memcpy(w->path + size, "/", 2);
+    result = walk(w, dir, size + 1);
+    const int trouble = errno;
+    close(dir);
+    errno = trouble;
+    return result;
+}
+
+static int walk(struct walk *w, int at, size_t above) {
     char **names;
     const int count = names_in(at, &names);
     int result = count < 0 ? -1 : 0;
     for (int i = 0; i < count && result == 0; i++) {
-        char path[PATH_MAX];
         struct stat info;
-        const int size = snprintf(path, sizeof path, "%s%s", above, names[i]);
-        if (size + 1 >= (int)sizeof path) {
+        const size_t size = above + strlen(names[i]);
+        if (size + 2 > sizeof w->path) {
             errno = ENAMETOOLONG;
             result = -1;
-        } else if (fstatat(at, names[i], &info, AT_SYMLINK_NOFOLLOW) != 0) {
+            break;
+        }
+        strcpy(w->path + above, names[i]);
+        if (fstatat(at, names[i], &info, AT_SYMLINK_NOFOLLOW) != 0) {
             result = errno == ENOENT ? 0 : -1;
-        } else if (!S_ISDIR(info.st_mode)) {
-            result = each(context, root, path, &info);
-        } else {
-            const int dir = openat(at, names[i], DIRECTORY);
-            memcpy(path + size, "/", 2);
-            result = dir < 0 ? -1 : walk(dir, path, each, context, root);
-            if (dir >= 0) {
-                const int trouble = errno;
-                close(dir);
-                errno = trouble;
-            }
+        } else if (S_ISDIR(info.st_mode)) {
+            result = walk_into(w, at, names[i], size, &info);
+        } else if (!w->dirs) {
+            result = w->each(w->context, w->root, w->path, &info);
         }
     }
     const int trouble = errno;
@@ -130,5 +147,11 @@ static int walk(int at, const char *above, tree_fn *each, void *context, int roo
 }
 
 int tree_walk(int at, tree_fn *each, void *context) {
-    return walk(at, "", each, context, at);
+    struct walk w = {.root = at, .each = each, .context = context};
+    return walk(&w, at, 0);
+}
+
+int tree_walk_dirs(int at, tree_fn *each, void *context) {
+    struct walk w = {.root = at, .dirs = true, .each = each, .context = context};
+    return walk(&w, at, 0);
 }
