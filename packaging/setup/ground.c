@@ -72,6 +72,8 @@ int target_lock(struct setup *s) {
             if (make_root(s) != DONE) return FAILED;
             continue;
         }
+        if (t->root_fd < 0 && errno == ENOENT && s->options.action == UNINSTALL)
+            return DONE; /* then there is nothing to remove */
         if (t->root_fd < 0) return give_up(FAILED, "cannot open %s: %s", t->root, strerror(errno));
         const int status = wait_for_lock(s, t->root_fd);
         if (status != DONE) return status;
