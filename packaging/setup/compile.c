@@ -59,7 +59,8 @@ static pid_t start(struct setup *s, const char *chips, const char *types) {
 static int wait_for(pid_t child, bool *interrupted) {
     const struct timespec nap = {.tv_nsec = 20 * 1000 * 1000};
     int status = 0, naps = 0;
-    while (waitpid(child, &status, WNOHANG) == 0) {
+    pid_t ended;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
         if (setup_stopped) {
             *interrupted = true;
             setup_stopped =
@@ -71,7 +72,7 @@ static int wait_for(pid_t child, bool *interrupted) {
         nanosleep(&nap, NULL);
     }
     kill(-child, SIGKILL);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 int compile_kernels(struct setup *s) {

@@ -57,17 +57,20 @@ int stage_restore(int stage, int vendors) {
 }
 
 void stage_close(struct setup *s) {
-    if (s->tree_fd >= 0) close(s->tree_fd);
+    const int vendors = s->target.vendors_fd;
     const bool open = s->stage_fd >= 0;
-    const int needed = open ? stage_has_old(s->stage_fd, s->target.vendors_fd) : 0;
-    if (needed != 0) {
+    if (s->tree_fd >= 0) close(s->tree_fd);
+    const int needed = open ? stage_has_old(s->stage_fd, vendors) : 0;
+    int result = needed < 0 ? -1 : 0;
+    if (needed > 0) {
         strcpy(s->stage_kept, s->stage_name);
-    } else if (s->stage_name[0] &&
-               ((open && tree_empty(s->stage_fd) != 0) ||
-                unlinkat(s->target.vendors_fd, s->stage_name, AT_REMOVEDIR) != 0)) {
+    } else if (s->stage_name[0] && result == 0) {
+        if (open) result = tree_empty(s->stage_fd);
+        if (result == 0) result = unlinkat(vendors, s->stage_name, AT_REMOVEDIR);
+    }
+    if (result != 0)
         warn("could not delete all of %s/%s: %s; the next run will", s->target.vendors,
              s->stage_name, strerror(errno));
-    }
     if (open) close(s->stage_fd);
     s->tree_fd = s->stage_fd = -1;
     s->stage_name[0] = 0;
