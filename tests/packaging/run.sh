@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests of the package, the installer and doctor: run.sh [NAME...], where NAME is the middle of
-# test_NAME.sh or test_NAME.py. Nothing outside a temporary directory is touched. They need a build;
+# Tests of the package, the installer and doctor: run.sh [NAME[:ARGUMENT]...], where NAME is the
+# middle of test_NAME.sh or test_NAME.py. Nothing outside a temporary directory is touched. They need a build;
 # environment, all optional:
 #   ASCGRAD_BUILD   the build directory (default: build/)
 #   ASCGRAD_RUN     a finished .run, which is then installed and examined too
@@ -20,12 +20,15 @@ ir=$ASCGRAD_BUILD/ir.json
 export fix ir ASCGRAD_BUILD ASCGRAD_BIN
 build_fixture
 
-[ $# -gt 0 ] || set -- install targets doctor damage parallel reproducible kernels owners \
-    shellcheck contents launchers real
+[ $# -gt 0 ] || set -- install targets doctor damage redteam faults signals parallel \
+    reproducible kernels owners shellcheck contents launchers real
 
 one() {
-    if [ -f "$tests/test_$1.py" ]; then
-        "${PYTHON:-/usr/bin/python3}" -B "$tests/test_$1.py"
+    if [ -f "$tests/test_${1%%:*}.py" ]; then
+        case $1 in
+        *:*) "${PYTHON:-/usr/bin/python3}" -B "$tests/test_${1%%:*}.py" "${1#*:}" ;;
+        *) "${PYTHON:-/usr/bin/python3}" -B "$tests/test_$1.py" ;;
+        esac
     else
         sh "$tests/test_$1.sh"
     fi

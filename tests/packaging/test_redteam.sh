@@ -53,7 +53,7 @@ status 2 "a kernel named like a path" sh "$ours/scripts/compile.sh" --chip=ascen
 said spoilt
 victim_is_well "a kernel named like a path"
 fresh
-sed -i "s,^mode=,made=$base/victim/empty\nmode=," "$ours/package.info"
+sed -i "s,^version=,made=$base/victim/empty\nversion=," "$ours/package.info"
 expect "made= names a directory of others" sh "$one" --uninstall
 victim_is_well made=
 expect "it is uninstalled all the same" [ ! -e "$ours" ]
