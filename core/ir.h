@@ -31,13 +31,26 @@ struct ascgrad_ir_arg {
     const char *types; /* "fp16,fp32,bf16" or "fp32" */
 };
 
-enum ascgrad_attr_kind { ASCGRAD_ATTR_INT, ASCGRAD_ATTR_BOOL, ASCGRAD_ATTR_LIST_INT };
+enum ascgrad_attr_kind {
+    ASCGRAD_ATTR_INT,
+    ASCGRAD_ATTR_BOOL,
+    ASCGRAD_ATTR_FLOAT,
+    ASCGRAD_ATTR_LIST_INT,
+    ASCGRAD_ATTR_LIST_FLOAT,
+};
+
+/* As in the JSON of irdump, in ops-info and in ascgrad.h. */
+static inline const char *ascgrad_attr_kind_name(enum ascgrad_attr_kind kind) {
+    static const char *const names[] = {"int", "bool", "float", "listInt", "listFloat"};
+    return names[kind];
+}
 
 struct ascgrad_ir_attr {
     const char *name;
     enum ascgrad_attr_kind kind;
     bool required;
-    int64_t initial; /* default of an optional int or bool; lists have none */
+    int64_t initial; /* default of an optional int or bool */
+    float initial_f; /* of a float; lists are empty */
 };
 
 struct ascgrad_ir {

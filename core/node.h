@@ -40,17 +40,30 @@ struct ascgrad_arg {
     const struct ascgrad_shape *shape;
 };
 
-/* An attribute by value; a list points at packed, possibly unaligned int64: read it with
- * ascgrad_list_at. */
+/* An attribute by value; a list points at packed, possibly unaligned int64 or float: read it with
+ * ascgrad_list_at or ascgrad_float_at. */
 struct ascgrad_attr {
     enum ascgrad_attr_kind kind;
     int64_t i; /* int, or bool as 0/1 */
     const void *list;
     size_t count;
+    float f;
 };
+
+/* What the attribute is when nobody sets it. */
+static inline struct ascgrad_attr ascgrad_attr_default(const struct ascgrad_ir_attr *ir) {
+    struct ascgrad_attr attr = {ir->kind, ir->initial, NULL, 0, ir->initial_f};
+    return attr;
+}
 
 static inline int64_t ascgrad_list_at(const struct ascgrad_attr *attr, size_t k) {
     int64_t v;
+    memcpy(&v, (const char *)attr->list + k * sizeof v, sizeof v);
+    return v;
+}
+
+static inline float ascgrad_float_at(const struct ascgrad_attr *attr, size_t k) {
+    float v;
     memcpy(&v, (const char *)attr->list + k * sizeof v, sizeof v);
     return v;
 }
@@ -66,10 +79,11 @@ struct ascgrad_node {
 
 /* What tiling may know of the chip. ub is what a kernel may use: the reserved tail is already taken
  * off. */
+enum { ASCGRAD_ARCH_A2 = 2201, ASCGRAD_ARCH_950 = 3510 }; /* CANN's numbers; A3 is as A2 */
 struct ascgrad_chip {
     uint32_t cores; /* vector cores */
-    uint32_t arch;  /* 2201 (A2, A3) or 3510 (950) */
-    uint64_t ub;    /* bytes */
+    uint32_t arch;
+    uint64_t ub; /* bytes */
 };
 
 /* What tiling decides. data is filled through ascgrad_put; the struct is the kernel's

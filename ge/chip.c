@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 
-enum { ARCH_A2_A3 = 2201, ARCH_950 = 3510 };
-
 struct text {
     char s[64];
 };
@@ -44,10 +42,10 @@ static uint32_t arch_of(void *platform) {
     struct text text;
     const char *soc = soc_name(platform, &text);
     if (!strcmp(soc, "Ascend910B") || !strcmp(soc, "Ascend910_93")) {
-        return ARCH_A2_A3;
+        return ASCGRAD_ARCH_A2;
     }
     if (!strcmp(soc, "Ascend910_95") || !strcmp(soc, "Ascend950")) {
-        return ARCH_950;
+        return ASCGRAD_ARCH_950;
     }
     return 0;
 }
@@ -64,7 +62,7 @@ static uint64_t cores_of(void *platform) {
  * unreduced value is reduced here. */
 static uint64_t usable_ub(uint64_t ub, uint32_t arch) {
     const uint64_t tail = 256, full_950 = 256 * 1024, kept_950 = 8 * 1024;
-    if (arch == ARCH_A2_A3) {
+    if (arch == ASCGRAD_ARCH_A2) {
         return ub > tail ? ub - tail : 0;
     }
     return ub >= full_950 ? ub - kept_950 : ub;
@@ -79,11 +77,11 @@ ascgrad_result ascgrad_read_chip(void *platform, const struct ascgrad_node *node
     }
     struct text text;
     const uint32_t arch = arch_of(platform);
-    if (arch != ARCH_A2_A3 && arch != ARCH_950) {
+    if (arch != ASCGRAD_ARCH_A2 && arch != ASCGRAD_ARCH_950) {
         return ascgrad_refuse(error, node,
                               "chip '%s' has architecture %" PRIu32
                               ", supported are %d (A2, A3) and %d (950)",
-                              soc_name(platform, &text), arch, ARCH_A2_A3, ARCH_950);
+                              soc_name(platform, &text), arch, ASCGRAD_ARCH_A2, ASCGRAD_ARCH_950);
     }
     const uint64_t cores = cores_of(platform);
     const uint64_t ub = usable_ub(number(platform, "AICoreSpec", "ub_size"), arch);
@@ -107,5 +105,5 @@ void ascgrad_chip_name(void *platform, char *name, size_t size) {
 
 uint64_t ascgrad_system_workspace(uint32_t arch) {
     const uint64_t mib = 1024 * 1024;
-    return arch == ARCH_A2_A3 || arch == ARCH_950 ? 16 * mib : 2 * mib;
+    return arch == ASCGRAD_ARCH_A2 || arch == ASCGRAD_ARCH_950 ? 16 * mib : 2 * mib;
 }

@@ -208,7 +208,12 @@ static bool read_attr_value(const struct ge_node_info *info, uint64_t offset,
         attr->i = byte != 0;
         return inside;
     }
-    case ASCGRAD_ATTR_LIST_INT: {
+    case ASCGRAD_ATTR_FLOAT:
+        return attr_bytes(info, offset, &attr->f, sizeof attr->f);
+    case ASCGRAD_ATTR_LIST_INT:
+    case ASCGRAD_ATTR_LIST_FLOAT: {
+        const uint64_t each =
+            attr->kind == ASCGRAD_ATTR_LIST_INT ? sizeof(int64_t) : sizeof(float);
         struct ge_vector vector;
         if (!attr_bytes(info, offset, &vector, sizeof vector)) {
             return false;
@@ -216,7 +221,7 @@ static bool read_attr_value(const struct ge_node_info *info, uint64_t offset,
         const uint64_t room = info->attrs_size - offset - sizeof vector;
         attr->count = vector.size;
         attr->list = attr_block(info) + offset + sizeof vector;
-        return vector.size <= room / sizeof(int64_t);
+        return vector.size <= room / each;
     }
     }
     return false;
@@ -227,7 +232,7 @@ static ascgrad_result read_attr(const struct ge_node_info *info, const struct as
                                 struct ascgrad_error *error) {
     const struct ascgrad_ir_attr *known = &ir->attr[a];
     struct ascgrad_attr *attr = &node->attr[a];
-    *attr = (struct ascgrad_attr){.kind = known->kind, .i = known->initial};
+    *attr = ascgrad_attr_default(known);
     struct ge_attrs head = {.count = 0};
     if (!attr_bytes(info, 0, &head, sizeof head) || a >= head.count) {
         return known->required

@@ -10,6 +10,7 @@
  *     irdump --dtypes OP   the DTYPE_<NAME> macros the kernel compiler defines, for the twin
  */
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -29,9 +30,11 @@ struct Arg {
 };
 
 struct Attr {
-    std::string name, type;
+    std::string name;
+    ascgrad_attr_kind kind;
     bool required;
     int64_t initial;
+    float initial_f;
 };
 
 struct Op {
@@ -84,8 +87,16 @@ Strings dtypes(const std::string &arg, const std::string &text) {
     return list;
 }
 
-void add_attr(const char *name, const char *type, bool required, int64_t initial) {
-    ops().back().attr.push_back({name, type, required, initial});
+void add_attr(const char *name, ascgrad_attr_kind kind, bool required, int64_t initial,
+              float initial_f = 0) {
+    ops().back().attr.push_back({name, kind, required, initial, initial_f});
+}
+
+void add_list(const char *name, ascgrad_attr_kind kind, bool empty) {
+    if (!empty) {
+        fail(ops().back().type + "." + name + ": a list can only be empty by default");
+    }
+    add_attr(name, kind, false, 0);
 }
 
 } // namespace
@@ -115,31 +126,40 @@ void Operator::OutputRegister(const char *name, const char *types) {
 }
 
 void Operator::RequiredAttrWithTypeRegister(const char *name, const char *type) {
-    const std::string text = type;
-    const char *ours = text == "Int" ? "int" : text == "Bool" ? "bool" : "listInt";
-    if (text != "Int" && text != "Bool" && text != "ListInt") {
-        fail(ops().back().type + "." + name + ": attribute type " + text + " is not known here");
+    static const struct {
+        const char *type;
+        ascgrad_attr_kind kind;
+    } known[] = {{"Int", ASCGRAD_ATTR_INT},
+                 {"Bool", ASCGRAD_ATTR_BOOL},
+                 {"Float", ASCGRAD_ATTR_FLOAT},
+                 {"ListInt", ASCGRAD_ATTR_LIST_INT},
+                 {"ListFloat", ASCGRAD_ATTR_LIST_FLOAT}};
+    for (const auto &row : known) {
+        if (std::string(type) == row.type) {
+            return add_attr(name, row.kind, true, 0);
+        }
     }
-    add_attr(name, ours, true, 0);
+    fail(ops().back().type + "." + name + ": attribute type " + type + " is not known here");
 }
 
 void Operator::AttrRegister(const char *name, int64_t value) {
-    add_attr(name, "int", false, value);
+    add_attr(name, ASCGRAD_ATTR_INT, false, value);
 }
 
 void Operator::AttrRegister(const char *name, bool value) {
-    add_attr(name, "bool", false, value);
+    add_attr(name, ASCGRAD_ATTR_BOOL, false, value);
+}
+
+void Operator::AttrRegister(const char *name, float value) {
+    add_attr(name, ASCGRAD_ATTR_FLOAT, false, 0, value);
 }
 
 void Operator::AttrRegister(const char *name, const std::vector<int64_t> &value) {
-    if (!value.empty()) {
-        fail(ops().back().type + "." + name + ": a list can only be empty by default");
-    }
-    add_attr(name, "listInt", false, 0);
+    add_list(name, ASCGRAD_ATTR_LIST_INT, value.empty());
 }
 
-void Operator::AttrRegister(const char *name, float) {
-    fail(ops().back().type + "." + name + ": float attributes are not known here");
+void Operator::AttrRegister(const char *name, const std::vector<float> &value) {
+    add_list(name, ASCGRAD_ATTR_LIST_FLOAT, value.empty());
 }
 
 OperatorCreatorRegister::OperatorCreatorRegister(
@@ -169,10 +189,25 @@ void json_args(const char *title, const std::vector<Arg> &args) {
     std::printf("%s],\n", args.empty() ? "" : "\n    ");
 }
 
+/* The fewest digits that give the value back: 1e-05, and 1.0 rather than 1. */
+std::string shortest(float value) {
+    char text[32];
+    *std::to_chars(text, text + sizeof text - 1, value).ptr = 0;
+    const std::string s = text;
+    return s.find_first_of(".en") == std::string::npos ? s + ".0" : s;
+}
+
 std::string json_default(const Attr &attr) {
-    return attr.type == "bool"  ? (attr.initial ? "true" : "false")
-           : attr.type == "int" ? std::to_string(attr.initial)
-                                : "[]";
+    switch (attr.kind) {
+    case ASCGRAD_ATTR_INT:
+        return std::to_string(attr.initial);
+    case ASCGRAD_ATTR_BOOL:
+        return attr.initial ? "true" : "false";
+    case ASCGRAD_ATTR_FLOAT:
+        return shortest(attr.initial_f);
+    default:
+        return "[]";
+    }
 }
 
 void json() {
@@ -187,7 +222,7 @@ void json() {
         for (size_t i = 0; i < op.attr.size(); i++) {
             const Attr &attr = op.attr[i];
             std::printf("%s\n      {\"name\": \"%s\", \"type\": \"%s\", \"required\": %s",
-                        i ? "," : "", attr.name.c_str(), attr.type.c_str(),
+                        i ? "," : "", attr.name.c_str(), ascgrad_attr_kind_name(attr.kind),
                         attr.required ? "true" : "false");
             if (!attr.required) {
                 std::printf(", \"default\": %s", json_default(attr).c_str());
@@ -227,7 +262,7 @@ void c_table() {
     for (const Op &op : ops()) {
         if (op.in.size() > ASCGRAD_MAX_INPUTS || op.out.size() > ASCGRAD_MAX_OUTPUTS ||
             op.attr.size() > ASCGRAD_MAX_ATTRS) {
-            fail(op.type + ": more inputs, outputs or attributes than core/node.h has room for");
+            fail(op.type + ": more inputs, outputs or attributes than core/ir.h has room for");
         }
         std::printf("    {\n        .type = \"%s\",\n        .kernel = \"%s\",\n", op.type.c_str(),
                     snake(op.type).c_str());
@@ -239,11 +274,10 @@ void c_table() {
             std::printf("        .attr = {\n");
         }
         for (const Attr &attr : op.attr) {
-            const char *kind = attr.type == "int"    ? "ASCGRAD_ATTR_INT"
-                               : attr.type == "bool" ? "ASCGRAD_ATTR_BOOL"
-                                                     : "ASCGRAD_ATTR_LIST_INT";
-            std::printf("            {\"%s\", %s, %s, %lld},\n", attr.name.c_str(), kind,
-                        attr.required ? "true" : "false", static_cast<long long>(attr.initial));
+            static const char *const kinds[] = {"INT", "BOOL", "FLOAT", "LIST_INT", "LIST_FLOAT"};
+            std::printf("            {\"%s\", ASCGRAD_ATTR_%s, %s, %lld, %sf},\n", attr.name.c_str(),
+                        kinds[attr.kind], attr.required ? "true" : "false",
+                        static_cast<long long>(attr.initial), shortest(attr.initial_f).c_str());
         }
         std::printf("%s    },\n", op.attr.empty() ? "" : "        },\n");
     }

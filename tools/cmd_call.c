@@ -13,7 +13,7 @@
 enum { FOR_INFER = 1, FOR_TILE = 2, FOR_RUN = 4, FOR_PERF = 8 };
 
 struct words {
-    const char *file[14]; /* output files by index */
+    const char *file[ASCGRAD_OUTPUTS_MAX]; /* output files by index */
     const char *report;
     unsigned given; /* options that go only once, as bits */
 };
@@ -254,7 +254,7 @@ static void print_warnings(FILE *f, const struct ascgrad_report *p) {
 
 static int print_report(FILE *f, const struct request *r, const struct ascgrad_report *p) {
     fprintf(f, "{\n  \"op\": \"%s\",\n  \"soc\": \"%s\",\n", r->op.type,
-            r->soc ? r->soc : "ascend910b1");
+            r->soc ? r->soc : ascgrad_soc_name(0));
     fprintf(f, "  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n",
             (unsigned long long)p->key, p->block_dim, (unsigned long long)p->workspace);
     fprintf(f,

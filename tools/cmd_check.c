@@ -98,11 +98,15 @@ static bool make_data(struct ascgrad_tensor *t, uint32_t n, char *why) {
 }
 
 /* The attributes as the reference sees them: defaults filled in. */
-static void plain_attrs(const struct request *r, struct ascgrad_attr attr[4]) {
+static void plain_attrs(const struct request *r, struct ascgrad_attr attr[]) {
     for (uint32_t i = 0; i < r->op.attrs; i++) {
         const struct ascgrad_setting *s = &r->attr[i];
-        attr[i] = (struct ascgrad_attr){
-            .i = s->set ? s->value : r->op.attr[i].initial, .list = s->list, .count = s->count};
+        const struct ascgrad_attr_info *a = &r->op.attr[i];
+        attr[i] = (struct ascgrad_attr){.list = s->list, .count = s->count};
+        if (strcmp(a->type, "float") == 0)
+            attr[i].f = s->set ? s->real : a->initial_real;
+        else
+            attr[i].i = s->set ? s->value : a->initial;
     }
 }
 
@@ -142,8 +146,8 @@ static double compare_output(const struct request *r, uint32_t k, const struct r
 /* The worst error of all outputs as a fraction of what is allowed; above 1 why has the first one.
  */
 static double against_reference(const struct request *r, char *why) {
-    struct ref_tensor in[21], out[14];
-    struct ascgrad_attr attr[4] = {{0}};
+    struct ref_tensor in[ASCGRAD_INPUTS_MAX], out[ASCGRAD_OUTPUTS_MAX];
+    struct ascgrad_attr attr[ASCGRAD_ATTRS_MAX] = {{0}};
     double worst = 0;
     bool memory = true;
     for (uint32_t i = 0; i < r->op.inputs; i++)
@@ -189,7 +193,7 @@ static bool same_values(const struct ascgrad_tensor *t, const void *a, const voi
 }
 
 static bool same_bits(struct request *r, const struct variant *v, char *why) {
-    struct ascgrad_tensor first[14];
+    struct ascgrad_tensor first[ASCGRAD_OUTPUTS_MAX];
     bool good = true;
     memcpy(first, r->out, sizeof first);
     struct ascgrad_call call = request_call(r);

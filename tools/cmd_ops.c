@@ -7,6 +7,7 @@
 
 #include "../twin/ascgrad.h"
 #include "commands.h"
+#include "request.h"
 
 static void json_args(const char *key, const struct ascgrad_arg_info *args, uint32_t n) {
     printf("    \"%s\": [", key);
@@ -16,16 +17,24 @@ static void json_args(const char *key, const struct ascgrad_arg_info *args, uint
     printf("\n    ],\n");
 }
 
+/* The default as JSON and as the user types it: 1, true, 1e-05; a list's is "". */
+static const char *initial(const struct ascgrad_attr_info *a, const char *list,
+                           struct text_float *text) {
+    if (strncmp(a->type, "list", 4) == 0) return list;
+    if (strcmp(a->type, "bool") == 0) return a->initial ? "true" : "false";
+    if (strcmp(a->type, "float") == 0) return text_print_float(a->initial_real, text);
+    snprintf(text->s, sizeof text->s, "%lld", (long long)a->initial);
+    return text->s;
+}
+
 static void json_attrs(const struct ascgrad_op_info *op) {
     printf("    \"attrs\": [");
     for (uint32_t i = 0; i < op->attrs; i++) {
         const struct ascgrad_attr_info *a = &op->attr[i];
         printf("%s\n      {\"name\": \"%s\", \"type\": \"%s\", \"required\": %s", i ? "," : "",
                a->name, a->type, a->required ? "true" : "false");
-        if (!a->required && strcmp(a->type, "bool") == 0)
-            printf(", \"default\": %s", a->initial ? "true" : "false");
-        else if (!a->required)
-            printf(", \"default\": %lld", (long long)a->initial);
+        struct text_float text;
+        if (!a->required) printf(", \"default\": %s", initial(a, "[]", &text));
         printf("}");
     }
     printf("%s]\n", op->attrs ? "\n    " : "");
@@ -56,13 +65,9 @@ static void print_text(void) {
             printf("  out  %-28s %s\n", op.out[k].name, op.out[k].types);
         for (uint32_t k = 0; k < op.attrs; k++) {
             const struct ascgrad_attr_info *a = &op.attr[k];
-            if (a->required)
-                printf("  attr %-28s %-16s required\n", a->name, a->type);
-            else if (strcmp(a->type, "bool") == 0)
-                printf("  attr %-28s %-16s = %s\n", a->name, a->type,
-                       a->initial ? "true" : "false");
-            else
-                printf("  attr %-28s %-16s = %lld\n", a->name, a->type, (long long)a->initial);
+            struct text_float text;
+            printf("  attr %-28s %-16s %s%s\n", a->name, a->type, a->required ? "required" : "= ",
+                   a->required ? "" : initial(a, "", &text));
         }
     }
 }

@@ -31,7 +31,7 @@ static const char help[] =
     "FILE is NumPy .npy in C order: <f4, <f2, or <u2 with the suffix :bf16 (x=x.npy:bf16).\n"
     "More for infer, tile, run, perf: --attr NAME=VALUE (mode=1, need_backward=false, "
     "qSeqLen=5,7,9),\n"
-    "--soc NAME (default ascend910b1), --cores N. run: --fast, --report FILE. perf, run: --trace "
+    "--soc NAME (default %s), --cores N. run: --fast, --report FILE. perf, run: --trace "
     "FILE.\n"
     "An optional input is left out.\n"
     "\n"
@@ -57,12 +57,12 @@ static const struct {
 
 static int run(int argc, char **argv) {
     if (argc < 2) {
-        fputs(help, stderr);
+        fprintf(stderr, help, ascgrad_soc_name(0));
         return EXIT_USAGE;
     }
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(help, stdout);
+            printf(help, ascgrad_soc_name(0));
             return EXIT_DONE;
         }
     if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {

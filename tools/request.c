@@ -48,7 +48,7 @@ bool text_parse_spec(const char *text, struct ascgrad_tensor *tensor) {
             char *end;
             errno = 0;
             long long dim = strtoll(at, &end, 10);
-            if (end == at || errno || dim < -2 || tensor->rank == 25) return false;
+            if (end == at || errno || dim < -2 || tensor->rank == ASCGRAD_RANK_MAX) return false;
             tensor->dim[tensor->rank++] = dim;
             if (strcmp(end, "]") == 0) return true;
             if (*end != ',') return false;
@@ -69,7 +69,7 @@ bool request_begin(struct request *r, const char *op) {
     memset(r, 0, sizeof *r);
     for (uint32_t i = 0; ascgrad_describe(i, &r->op); i++) {
         if (strcmp(r->op.type, op) != 0 && strcmp(r->op.kernel, op) != 0) continue;
-        for (int k = 0; k < 21; k++)
+        for (int k = 0; k < ASCGRAD_INPUTS_MAX; k++)
             r->in[k].rank = -1;
         return true;
     }
@@ -77,11 +77,11 @@ bool request_begin(struct request *r, const char *op) {
 }
 
 void request_free(struct request *r) {
-    for (int i = 0; i < 21; i++)
+    for (int i = 0; i < ASCGRAD_INPUTS_MAX; i++)
         free(r->in[i].data);
-    for (int i = 0; i < 14; i++)
+    for (int i = 0; i < ASCGRAD_OUTPUTS_MAX; i++)
         free(r->out[i].data);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < ASCGRAD_ATTRS_MAX; i++)
         free(r->list[i]);
     memset(r, 0, sizeof *r);
 }
@@ -116,19 +116,36 @@ int request_output(const struct request *r, const char *name) {
     return find_arg(r->op.out, r->op.outputs, name);
 }
 
+const char *text_print_float(float value, struct text_float *buffer) {
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(buffer->s, sizeof buffer->s, "%.*g", digits, (double)value);
+        if (strtof(buffer->s, NULL) == value) break;
+    }
+    return buffer->s;
+}
+
+/* One number at text; where it ends, or NULL. A float underflows to what strtof makes of it. */
+static const char *parse_number(const char *text, bool real, void *to) {
+    char *end;
+    errno = 0;
+    float f = real ? strtof(text, &end) : 0;
+    int64_t i = real ? 0 : strtoll(text, &end, 10);
+    if (end == text || (errno && !(real && f < 1 && f > -1))) return NULL;
+    memcpy(to, real ? (const void *)&f : (const void *)&i, real ? sizeof f : sizeof i);
+    return end;
+}
+
 /* "5,7,9" or "" -> list; false if a piece is not a number. */
-static bool parse_list(const char *text, int64_t **list, size_t *count) {
-    size_t n = 1;
+static bool parse_list(const char *text, bool real, void **list, size_t *count) {
+    size_t n = 1, each = real ? sizeof(float) : sizeof(int64_t);
     for (const char *c = text; *c; c++)
         n += *c == ',';
-    int64_t *values = malloc(n * sizeof *values);
+    char *values = malloc(n * each);
     if (!values) return false;
     *count = 0;
     while (*text) {
-        char *end;
-        errno = 0;
-        values[*count] = strtoll(text, &end, 10);
-        if (end == text || errno || (*end && *end != ',') || (*end == ',' && !end[1])) {
+        const char *end = parse_number(text, real, values + *count * each);
+        if (!end || (*end && *end != ',') || (*end == ',' && !end[1])) {
             free(values);
             return false;
         }
@@ -139,16 +156,22 @@ static bool parse_list(const char *text, int64_t **list, size_t *count) {
     return true;
 }
 
-static bool parse_scalar(const char *type, const char *text, int64_t *value) {
-    if (strcmp(type, "bool") == 0) {
-        if (strcmp(text, "true") == 0 || strcmp(text, "1") == 0) return *value = 1, true;
-        if (strcmp(text, "false") == 0 || strcmp(text, "0") == 0) return *value = 0, true;
-        return false;
+static bool parse_bool(const char *text, int64_t *value) {
+    *value = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    return *value || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+}
+
+/* "int", "bool", "float", "listInt" or "listFloat" */
+static bool parse_value(const char *type, const char *text, struct ascgrad_setting *s, void **list) {
+    bool real = strstr(type, "loat") != NULL;
+    if (strncmp(type, "list", 4) == 0) {
+        if (!parse_list(text, real, list, &s->count)) return false;
+        s->list = *list;
+        return true;
     }
-    char *end;
-    errno = 0;
-    *value = strtoll(text, &end, 10);
-    return end != text && !*end && !errno;
+    if (strcmp(type, "bool") == 0) return parse_bool(text, &s->value);
+    const char *end = parse_number(text, real, real ? (void *)&s->real : (void *)&s->value);
+    return end && !*end;
 }
 
 bool request_attr(struct request *r, const char *text, char why[ASCGRAD_WHY]) {
@@ -161,9 +184,7 @@ bool request_attr(struct request *r, const char *text, char why[ASCGRAD_WHY]) {
             snprintf(why, ASCGRAD_WHY, "attribute %s is given twice", a->name);
             return false;
         }
-        s->set = strcmp(a->type, "listInt") == 0 ? parse_list(text + n + 1, &r->list[i], &s->count)
-                                                 : parse_scalar(a->type, text + n + 1, &s->value);
-        s->list = r->list[i];
+        s->set = parse_value(a->type, text + n + 1, s, &r->list[i]);
         if (!s->set)
             snprintf(why, ASCGRAD_WHY, "attribute %s is of type %s, '%s' is not", a->name, a->type,
                      text + n + 1);

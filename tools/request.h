@@ -12,9 +12,9 @@
  * request_free. */
 struct request {
     struct ascgrad_op_info op;
-    struct ascgrad_tensor in[21], out[14];
-    struct ascgrad_setting attr[4];
-    int64_t *list[4]; /* storage of list attributes */
+    struct ascgrad_tensor in[ASCGRAD_INPUTS_MAX], out[ASCGRAD_OUTPUTS_MAX];
+    struct ascgrad_setting attr[ASCGRAD_ATTRS_MAX];
+    void *list[ASCGRAD_ATTRS_MAX]; /* storage of list attributes */
     const char *soc;
     uint32_t cores;
     bool fast;
@@ -39,7 +39,13 @@ struct ascgrad_call request_call(struct request *request);
 int request_input(const struct request *request, const char *name);  /* index or -1 */
 int request_output(const struct request *request, const char *name); /* index or -1 */
 
-/* "mode=1": false with a sentence in why. */
+/* The fewest digits that give this float back, as in "1e-05". */
+struct text_float {
+    char s[24];
+};
+const char *text_print_float(float value, struct text_float *buffer);
+
+/* "mode=1", "epsilon=1e-5", "qSeqLen=5,7,9": false with a sentence in why. */
 bool request_attr(struct request *request, const char *text, char why[ASCGRAD_WHY]);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "ascgrad.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,10 @@ _Static_assert((int)ASCGRAD_TYPE_BF16 == (int)ASCGRAD_BF16, "dtype numbers are G
 _Static_assert((int)ASCGRAD_VIOLATION == (int)TWIN_VIOLATION, "one set of codes");
 _Static_assert((int)ASCGRAD_SYSTEM == (int)TWIN_SYSTEM, "one set of codes");
 _Static_assert(ASCGRAD_WHY >= TWIN_WHY, "the twin's sentences fit");
+_Static_assert((int)ASCGRAD_RANK_MAX == (int)ASCGRAD_MAX_RANK, "one limit");
+_Static_assert((int)ASCGRAD_INPUTS_MAX == (int)ASCGRAD_MAX_INPUTS, "one limit");
+_Static_assert((int)ASCGRAD_OUTPUTS_MAX == (int)ASCGRAD_MAX_OUTPUTS, "one limit");
+_Static_assert((int)ASCGRAD_ATTRS_MAX == (int)ASCGRAD_MAX_ATTRS, "one limit");
 _Static_assert((int)ASCGRAD_CORES_MAX == (int)TWIN_MAX_CORES, "one limit");
 _Static_assert(sizeof((struct ascgrad_report *)0)->warning ==
                    sizeof((struct twin_report *)0)->warning,
@@ -71,27 +76,29 @@ struct resolved {
     struct ascgrad_chip chip;
 };
 
-static int fail(char *why, int code, const char *format, const char *a, const char *b) {
-    snprintf(why, ASCGRAD_WHY, format, a, b);
+__attribute__((format(printf, 3, 4))) static int fail(char *why, int code, const char *format,
+                                                       ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, ASCGRAD_WHY, format, args);
+    va_end(args);
     return code;
 }
 
-/* Dimensions are numbers, or -1: unknown; a single -2 is an unknown rank. NULL, or what is wrong.
- */
-static const char *set_shape(const struct ascgrad_tensor *t, struct ascgrad_shape *shape) {
-    if (t->rank < 0) return "no shape";
-    if (t->rank > ASCGRAD_MAX_RANK) return "more than 25 axes";
+/* Dimensions are numbers, or -1: unknown; a single -2 is an unknown rank. */
+static int set_shape(const struct ascgrad_tensor *t, struct ascgrad_shape *shape, char *why,
+                     const struct ascgrad_ir *ir, const char *kind, const char *name) {
+    if (t->rank < 0) return fail(why, ASCGRAD_USAGE, "%s: %s %s has no shape", ir->type, kind, name);
+    if (t->rank > ASCGRAD_MAX_RANK)
+        return fail(why, ASCGRAD_USAGE, "%s: %s %s has more than %d axes", ir->type, kind, name,
+                    ASCGRAD_MAX_RANK);
     for (int32_t i = 0; i < t->rank; i++)
-        if (t->dim[i] < -1 && !(t->rank == 1 && t->dim[i] == -2)) return "a negative dimension";
+        if (t->dim[i] < -1 && !(t->rank == 1 && t->dim[i] == -2))
+            return fail(why, ASCGRAD_USAGE, "%s: %s %s has a negative dimension", ir->type, kind,
+                        name);
     shape->rank = (uint64_t)t->rank;
     memcpy(shape->dim, t->dim, (size_t)t->rank * sizeof shape->dim[0]);
-    return NULL;
-}
-
-static int bad_tensor(char *why, const struct ascgrad_ir *ir, const char *kind, const char *name,
-                      const char *wrong) {
-    snprintf(why, ASCGRAD_WHY, "%s: %s %s has %s", ir->type, kind, name, wrong);
-    return ASCGRAD_USAGE;
+    return ASCGRAD_OK;
 }
 
 static int set_inputs(struct resolved *r, const struct ascgrad_call *call, char *why) {
@@ -103,8 +110,8 @@ static int set_inputs(struct resolved *r, const struct ascgrad_call *call, char 
                             r->ir->in[i].name);
             continue;
         }
-        const char *wrong = set_shape(&call->in[i], &r->in[i]);
-        if (wrong) return bad_tensor(why, r->ir, "input", r->ir->in[i].name, wrong);
+        int code = set_shape(&call->in[i], &r->in[i], why, r->ir, "input", r->ir->in[i].name);
+        if (code != ASCGRAD_OK) return code;
         arg->present = true;
         arg->dtype = call->in[i].dtype;
         arg->shape = &r->in[i];
@@ -120,9 +127,13 @@ static int set_attrs(struct resolved *r, const struct ascgrad_call *call, char *
         if (!set && ir->required)
             return fail(why, ASCGRAD_USAGE, "%s needs attribute %s", r->ir->type, ir->name);
         struct ascgrad_attr *attr = &r->node.attr[i];
-        attr->kind = ir->kind;
-        attr->i = set ? set->value : ir->initial;
-        attr->list = set ? set->list : NULL;
+        *attr = ascgrad_attr_default(ir);
+        if (!set) continue;
+        if (ir->kind == ASCGRAD_ATTR_FLOAT)
+            attr->f = set->real;
+        else
+            attr->i = set->value;
+        attr->list = set->list;
         attr->count = attr->list ? set->count : 0;
     }
     return ASCGRAD_OK;
@@ -135,14 +146,14 @@ static uint32_t cores_of_cpu(uint32_t each) {
 }
 
 static int set_chip(struct resolved *r, const struct ascgrad_call *call, char *why) {
-    const char *name = call->soc ? call->soc : "ascend910b1";
-    const struct twin_soc *soc = twin_find_soc(name);
-    if (!soc) return fail(why, ASCGRAD_USAGE, "%s: there is no chip '%s'", r->ir->type, name);
+    const struct twin_soc *soc = call->soc ? twin_find_soc(call->soc) : twin_soc_at(0);
+    if (!soc) return fail(why, ASCGRAD_USAGE, "%s: there is no chip '%s'", r->ir->type, call->soc);
     r->soc = *soc;
     enum { SHARES = 4 }; /* so that a thread that starts late or is held up does less */
     uint32_t cores = !call->cores && call->fast ? cores_of_cpu(SHARES) : call->cores;
     if (cores > TWIN_MAX_CORES)
-        return fail(why, ASCGRAD_USAGE, "%s: the twin has at most 64 cores%s", r->ir->type, "");
+        return fail(why, ASCGRAD_USAGE, "%s: the twin has at most %d cores", r->ir->type,
+                    TWIN_MAX_CORES);
     if (cores > r->soc.cores) r->soc.cores = cores; /* a chip with more cores, else the same */
     r->chip = (struct ascgrad_chip){cores ? cores : soc->cores, soc->arch, soc->ub};
     return ASCGRAD_OK;
@@ -151,15 +162,15 @@ static int set_chip(struct resolved *r, const struct ascgrad_call *call, char *w
 static int resolve(struct resolved *r, const struct ascgrad_call *call, char *why) {
     memset(r, 0, sizeof *r);
     if (!call || !call->op || (call->inputs && !call->in) || (call->outputs && !call->out))
-        return fail(why, ASCGRAD_USAGE, "%s", "the call has no operator, inputs or outputs", "");
+        return fail(why, ASCGRAD_USAGE, "the call has no operator, inputs or outputs");
     for (uint32_t i = 0; i < ascgrad_ir_count; i++)
         if (strcmp(ascgrad_ir_table[i].type, call->op) == 0) r->ir = &ascgrad_ir_table[i];
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
         if (strcmp(operators[i].type, call->op) == 0) r->code = &operators[i];
     if (!r->ir || !r->code)
-        return fail(why, ASCGRAD_USAGE, "there is no operator '%s'%s", call->op, "");
+        return fail(why, ASCGRAD_USAGE, "there is no operator '%s'", call->op);
     if (call->outputs < r->ir->outputs)
-        return fail(why, ASCGRAD_USAGE, "%s: too few outputs%s", r->ir->type, "");
+        return fail(why, ASCGRAD_USAGE, "%s: too few outputs", r->ir->type);
     r->node.ir = r->ir;
     r->node.name = r->ir->kernel;
     int code = set_inputs(r, call, why);
@@ -175,7 +186,7 @@ static int infer(struct resolved *r, int32_t dtype[], char *why) {
         out[i] = &r->out[i];
     if (r->code->infer_dtype(&r->node, dtype, &error) != ASCGRAD_DONE ||
         r->code->infer(&r->node, out, &error) != ASCGRAD_DONE)
-        return fail(why, ASCGRAD_REFUSES, "%s%s", error.text, "");
+        return fail(why, ASCGRAD_REFUSES, "%s", error.text);
     return ASCGRAD_OK;
 }
 
@@ -197,8 +208,8 @@ int ascgrad_infer(struct ascgrad_call *call, char why[ASCGRAD_WHY]) {
 /* The outputs as the caller has them; tiling compares them with what it expects. */
 static int set_outputs(struct resolved *r, const struct ascgrad_call *call, char *why) {
     for (uint32_t i = 0; i < r->ir->outputs; i++) {
-        const char *wrong = set_shape(&call->out[i], &r->out[i]);
-        if (wrong) return bad_tensor(why, r->ir, "output", r->ir->out[i].name, wrong);
+        int code = set_shape(&call->out[i], &r->out[i], why, r->ir, "output", r->ir->out[i].name);
+        if (code != ASCGRAD_OK) return code;
         r->node.out[i] = (struct ascgrad_arg){true, call->out[i].dtype, &r->out[i]};
     }
     return ASCGRAD_OK;
@@ -217,7 +228,7 @@ static int tile(struct resolved *r, const struct ascgrad_call *call, struct ascg
         r->chip.cores = cores_of_cpu(1);
         done = r->code->tile(&r->node, &r->chip, &launch, &error) == ASCGRAD_DONE;
     }
-    if (!done) return fail(why, ASCGRAD_REFUSES, "%s%s", error.text, "");
+    if (!done) return fail(why, ASCGRAD_REFUSES, "%s", error.text);
     plan->key = launch.key;
     plan->block_dim = launch.block_dim;
     plan->workspace = launch.workspace;
@@ -231,7 +242,7 @@ int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan,
     struct resolved r;
     char unread[ASCGRAD_WHY];
     if (!why) why = unread;
-    if (!plan) return fail(why, ASCGRAD_USAGE, "%s%s", "there is no plan to fill", "");
+    if (!plan) return fail(why, ASCGRAD_USAGE, "there is no plan to fill");
     fp_state caller = fp_enter();
     int code = tile(&r, call, plan, why);
     fp_set(caller);
@@ -349,30 +360,13 @@ int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
     int code = plan && t ? tile(&r, call, plan, why)
-                         : fail(why, ASCGRAD_SYSTEM, "%s%s", "out of memory", "");
+                         : fail(why, ASCGRAD_SYSTEM, "out of memory");
     if (code == ASCGRAD_OK) code = launch(&r, call, plan, t, why);
     if (code == ASCGRAD_OK && report) fill_report(report, &r, plan, t);
     free(plan);
     free(t);
     fp_set(caller);
     return code;
-}
-
-bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
-    static const char *const kinds[] = {"int", "bool", "listInt"};
-    if (index >= ascgrad_ir_count || !info) return false;
-    const struct ascgrad_ir *ir = &ascgrad_ir_table[index];
-    *info = (struct ascgrad_op_info){ir->type,  ir->kernel, ir->inputs, ir->outputs,
-                                     ir->attrs, {{0}},      {{0}},      {{0}}};
-    for (uint32_t i = 0; i < ir->inputs; i++)
-        info->in[i] =
-            (struct ascgrad_arg_info){ir->in[i].name, ir->in[i].optional, ir->in[i].types};
-    for (uint32_t i = 0; i < ir->outputs; i++)
-        info->out[i] = (struct ascgrad_arg_info){ir->out[i].name, false, ir->out[i].types};
-    for (uint32_t i = 0; i < ir->attrs; i++)
-        info->attr[i] = (struct ascgrad_attr_info){ir->attr[i].name, kinds[ir->attr[i].kind],
-                                                   ir->attr[i].required, ir->attr[i].initial};
-    return true;
 }
 
 const char *ascgrad_soc_name(uint32_t index) {

@@ -29,7 +29,15 @@ extern "C" {
 #define ASCGRAD_API __attribute__((visibility("default")))
 #define ASCGRAD_WHY 1024
 
-enum { ASCGRAD_CORES_MAX = 64, ASCGRAD_WARNINGS = 8 };
+/* No operator has more, and the twin no more cores. */
+enum {
+    ASCGRAD_RANK_MAX = 25,
+    ASCGRAD_INPUTS_MAX = 21,
+    ASCGRAD_OUTPUTS_MAX = 14,
+    ASCGRAD_ATTRS_MAX = 4,
+    ASCGRAD_CORES_MAX = 64,
+    ASCGRAD_WARNINGS = 8,
+};
 
 /* The values are the exit statuses of the ascgrad command. */
 enum ascgrad_code {
@@ -47,15 +55,21 @@ enum { ASCGRAD_TYPE_FP32 = 0, ASCGRAD_TYPE_FP16 = 1, ASCGRAD_TYPE_BF16 = 27 };
 struct ascgrad_tensor {
     int32_t dtype;
     int32_t rank;
-    int64_t dim[25];
+    int64_t dim[ASCGRAD_RANK_MAX];
     void *data;
 };
 
 /* Attributes by IR index; an attribute that is not set keeps the IR's default. */
 struct ascgrad_setting {
     bool set;
-    int64_t value;       /* int, or bool as 0/1 */
-    const int64_t *list; /* list of int */
+    union {
+        int64_t value; /* int, or bool as 0/1 */
+        float real;    /* float */
+    };
+    union {
+        const int64_t *list; /* listInt */
+        const float *reals;  /* listFloat */
+    };
     size_t count;
 };
 
@@ -63,17 +77,16 @@ struct ascgrad_call {
     const char *op; /* "ExpSegsumGrad" */
     const struct ascgrad_tensor *in;
     uint32_t inputs;
-    struct ascgrad_tensor
-        *out; /* ascgrad_run: shape, dtype and data given; ascgrad_infer: filled */
+    struct ascgrad_tensor *out; /* ascgrad_infer fills it; ascgrad_run: shape, dtype, data given */
     uint32_t outputs;
     const struct ascgrad_setting *attr; /* NULL: all defaults */
     uint32_t attrs;
-    const char *soc; /* NULL: "ascend910b1" */
-    uint32_t cores; /* up to ASCGRAD_CORES_MAX; 0: as many as the chip has (checked) or as suits the
-                       CPU (fast) */
-    bool fast;      /* checks compiled out, blocks on threads */
-    uint64_t
-        order; /* checked: 0 runs the cores in order, anything else is the seed of a permutation */
+    const char *soc; /* NULL: ascgrad_soc_name(0) */
+    /* up to ASCGRAD_CORES_MAX; 0: as many as the chip has (checked) or as suits the CPU (fast) */
+    uint32_t cores;
+    bool fast; /* checks compiled out, blocks on threads */
+    /* checked: 0 runs the cores in order, anything else is the seed of a permutation */
+    uint64_t order;
     const char *trace; /* checked: file for a Chrome trace, or NULL */
 };
 
@@ -118,16 +131,19 @@ struct ascgrad_arg_info {
 };
 struct ascgrad_attr_info {
     const char *name;
-    const char *type; /* "int", "bool" or "listInt" */
+    const char *type; /* "int", "bool", "float", "listInt" or "listFloat" */
     bool required;
-    int64_t initial; /* default of an optional int or bool */
+    union { /* default where it is not required; a list is empty */
+        int64_t initial;
+        float initial_real;
+    };
 };
 struct ascgrad_op_info {
     const char *type;   /* "ExpSegsumGrad" */
     const char *kernel; /* "exp_segsum_grad" */
     uint32_t inputs, outputs, attrs;
-    struct ascgrad_arg_info in[21], out[14];
-    struct ascgrad_attr_info attr[4];
+    struct ascgrad_arg_info in[ASCGRAD_INPUTS_MAX], out[ASCGRAD_OUTPUTS_MAX];
+    struct ascgrad_attr_info attr[ASCGRAD_ATTRS_MAX];
 };
 
 ASCGRAD_API const char *ascgrad_version(void);
@@ -136,7 +152,8 @@ ASCGRAD_API const char *ascgrad_code_name(int code);
 /* The IR of operator number index; false past the last one. */
 ASCGRAD_API bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info);
 
-/* The name of chip number index ("ascend910b1"), or NULL past the last one. */
+/* The name of chip number index ("ascend910b1"), or NULL past the last one. Number 0 is the default.
+ */
 ASCGRAD_API const char *ascgrad_soc_name(uint32_t index);
 
 /* Fills dtype, rank and dim of call->out. Unknown dimensions (-1) and unknown rank (rank 1, dim -2)

@@ -99,7 +99,7 @@ struct twin_issue twin_issue(enum twin_pipe pipe, const struct twin_site *site) 
         if (c->clock[TWIN_S][q] > c->clock[pipe][q]) c->clock[pipe][q] = c->clock[TWIN_S][q];
         i.limit[q] = c->clock[pipe][q];
     }
-    if (pipe == TWIN_S || (pipe == TWIN_V && c->job->launch->soc->arch == 3510))
+    if (pipe == TWIN_S || (pipe == TWIN_V && c->job->launch->soc->arch == ASCGRAD_ARCH_950))
         i.limit[pipe] = UINT32_MAX;
     return i;
 }

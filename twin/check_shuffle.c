@@ -167,7 +167,7 @@ static void check_compare(const struct twin_issue *i, const struct twin_shuffle 
 static void check_select(const struct twin_issue *i, const struct twin_shuffle *v,
                          const struct twin_plan *p) {
     const struct twin_core *c = i->core;
-    uint32_t free = c->job->launch->soc->arch == 2201
+    uint32_t free = c->job->launch->soc->arch == ASCGRAD_ARCH_A2
                         ? c->job->launch->soc->ub + A2_TAIL - SELECT_RESERVES
                         : UINT32_MAX;
     if (c->top > free)

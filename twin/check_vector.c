@@ -207,7 +207,7 @@ static void check_reduce_dst(const struct twin_issue *i, const struct twin_reduc
     uint32_t group = v->kind == TWIN_WHOLE ? p->per_repeat : v->kind == TWIN_BLOCK ? per_block : 2;
     uint32_t results = p->per_repeat / group, step = results * v->size;
     if (v->kind == TWIN_WHOLE && v->op != TWIN_SUM && v->order < 2) results = 2, step = 2 * v->size;
-    bool zero_fills = i->core->job->launch->soc->arch == 3510;
+    bool zero_fills = i->core->job->launch->soc->arch == ASCGRAD_ARCH_950;
     for (uint32_t r = 0; r < p->repeats; r++)
         for (uint32_t g = 0; g < results; g++) {
             bool any = v->kind == TWIN_WHOLE || zero_fills;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../core/node.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,7 +24,7 @@ enum twin_code { TWIN_OK = 0, TWIN_USAGE = 1, TWIN_VIOLATION = 3, TWIN_SYSTEM = 
 
 struct twin_soc {
     const char *name; /* "ascend910b1" */
-    uint32_t arch;    /* 2201 or 3510 */
+    uint32_t arch;    /* ASCGRAD_ARCH_A2 or _950 */
     uint32_t cores;   /* vector cores */
     uint32_t mhz;
     uint32_t ub;          /* bytes a kernel may use */

@@ -43,7 +43,7 @@ static bool tree(float *value, bool *there, uint32_t n, enum twin_reduce_op op, 
 
 /* What a group without lanes leaves is up to the chip: nothing, or 0. */
 static bool clears(void) {
-    return twin_core->job->launch->soc->arch == 3510;
+    return twin_core->job->launch->soc->arch == ASCGRAD_ARCH_950;
 }
 
 static void fold(const struct twin_reduce *v, float *value, bool *there, uint32_t group,

@@ -16,8 +16,9 @@
 #define UB_950 253952
 
 #define A2(name, cores, mhz, hbm)                                                                  \
-    { name, 2201, cores, mhz, A2_UB, (hbm) / ((mhz)*1e6), 3.0, 0.05 }
+    { name, ASCGRAD_ARCH_A2, cores, mhz, A2_UB, (hbm) / ((mhz)*1e6), 3.0, 0.05 }
 
+/* The first one is the default. */
 static const struct twin_soc table[] = {
     A2("ascend910b1", 48, 1850, HBM_64GB),
     A2("ascend910b2", 48, 1800, HBM_64GB),
@@ -31,7 +32,7 @@ static const struct twin_soc table[] = {
     A2("ascend910_9382", 48, 1800, HBM_64GB),
     A2("ascend910_9372", 40, 1800, HBM_64GB),
     A2("ascend910_9362", 40, 1500, HBM_32GB), /* bandwidth not confirmed */
-    {"ascend950", 3510, 64, 1650, UB_950, HBM_950 / 1650e6, 0.8, 0.0},
+    {"ascend950", ASCGRAD_ARCH_950, 64, 1650, UB_950, HBM_950 / 1650e6, 0.8, 0.0},
 };
 
 const struct twin_soc *twin_soc_at(size_t index) {

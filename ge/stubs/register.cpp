@@ -32,6 +32,7 @@ void Operator::AttrRegister(const char *, int64_t) {}
 void Operator::AttrRegister(const char *, float) {}
 void Operator::AttrRegister(const char *, bool) {}
 void Operator::AttrRegister(const char *, const std::vector<int64_t> &) {}
+void Operator::AttrRegister(const char *, const std::vector<float> &) {}
 
 OperatorCreatorRegister::OperatorCreatorRegister(
     const char *type, const std::function<Operator(const AscendString &)> &create) {

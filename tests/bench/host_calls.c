@@ -68,7 +68,7 @@ static void make_node(const struct call *c, const struct ascgrad_ir *ir, struct 
         node->in[i] = (struct ascgrad_arg){true, single ? ASCGRAD_FP32 : ASCGRAD_BF16, &shapes[i]};
     }
     for (uint32_t i = 0; i < ir->attrs; i++)
-        node->attr[i] = (struct ascgrad_attr){ir->attr[i].kind, c->attr[i], lengths, 16};
+        node->attr[i] = (struct ascgrad_attr){ir->attr[i].kind, c->attr[i], lengths, 16, 0};
 }
 
 static double now(void) {

@@ -83,15 +83,18 @@ static uint64_t put_attrs(uint8_t *at, const struct fake_node *node) {
     uint64_t end = 48 + 8 * node->attrs + 3; /* 3: the first value is off balance already */
     for (uint64_t a = 0; a < node->attrs; a++) {
         const struct fake_attr *attr = &node->attr[a];
-        uint64_t size = attr->kind == 'i' ? 8 : attr->kind == 'b' ? 1 : 56 + 8 * attr->count;
+        const bool list = attr->kind == 'l' || attr->kind == 'r', real = strchr("fr", attr->kind);
+        const uint64_t each = attr->kind == 'b' ? 1 : real ? 4 : 8;
+        const void *value = real ? (const void *)attr->f : list ? attr->list : &attr->i;
+        uint64_t size = list ? 56 + each * attr->count : each;
         if (at) {
             put64(at, 48 + 8 * a, end);
-            if (attr->kind == 'l') {
+            if (list) {
                 put64(at, end, attr->count);
                 put64(at, end + 8, attr->count);
-                memcpy(at + end + 56, attr->list, 8 * attr->count);
+                memcpy(at + end + 56, value, each * attr->count);
             } else {
-                memcpy(at + end, &attr->i, size);
+                memcpy(at + end, value, each);
             }
         }
         end += size;

@@ -23,10 +23,11 @@ struct fake_tensor {
 };
 
 struct fake_attr {
-    char kind; /* 'i' int, 'b' bool, 'l' list of int */
+    char kind; /* 'i' int, 'b' bool, 'f' float, 'l' list of int, 'r' list of float */
     int64_t i;
     int64_t list[16];
     uint64_t count;
+    float f[16];
 };
 
 struct fake_node {

@@ -25,7 +25,7 @@ failed=0
 for target in $targets; do
   case $target in
     npy) files="tools/npy.c tools/request.c" ;;
-    words) files="tools/request.c $gen/ir_table.c" ;;
+    words) files="tools/request.c twin/describe.c $gen/ir_table.c" ;;
     json) files="packaging/setup/json.c packaging/setup/text.c" ;;
     doctor) files=$doctor ;;
     context) files="$bridge $operators tests/ge/probes.c tests/ge/fake_ge.c $gen/ir_table.c" ;;

@@ -6,10 +6,11 @@
 # by hand:
 #     build/bin/irdump --json > tests/op_proto/ir.recorded.json
 #
-# usage: test_ir.sh IRDUMP
+# usage: test_ir.sh IRDUMP IRDUMP_OF_KINDS_CPP
 set -eu
 
 irdump=$1
+kinds=$2
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -38,6 +39,13 @@ sed -n 's/^REG_OP(\(.*\))$/\1/p' "$header" | cmp -s - "$work/types" ||
 grep -q '^#define DTYPE_DY TWIN_DTYPE$' "$work/dtypes" || fail "no macro for a required input"
 grep -q '^#define DTYPE_DSIN TWIN_DTYPE$' "$work/dtypes" || fail "no macro for an output"
 if grep -q 'DTYPE_X ' "$work/dtypes"; then fail "a macro for an optional input"; fi
+
+# Floats are printed with the fewest digits that give them back, and read as floats.
+"$kinds" --json > "$work/kinds"
+grep -qF '{"name": "epsilon", "type": "float", "required": false, "default": 1e-05}' "$work/kinds" ||
+    fail "a float attribute is not dumped"
+grep -qF '{"name": "weights", "type": "listFloat", "required": true}' "$work/kinds" ||
+    fail "a list of floats is not dumped"
 
 if "$irdump" --dtypes nothing_grad > /dev/null 2>&1; then fail "unknown operator accepted"; fi
 if "$irdump" --nonsense > /dev/null 2>&1; then fail "unknown mode accepted"; fi

@@ -18,8 +18,7 @@ static bool begin(struct row_call *c, const char *op) {
     if (!c->ir || !c->tile) return false;
     c->node = (struct ascgrad_node){.ir = c->ir, .name = "row"};
     for (uint32_t i = 0; i < c->ir->attrs; i++)
-        c->node.attr[i] =
-            (struct ascgrad_attr){c->ir->attr[i].kind, c->ir->attr[i].initial, NULL, 0};
+        c->node.attr[i] = ascgrad_attr_default(&c->ir->attr[i]);
     c->chip = (struct ascgrad_chip){48, 2201, 196352};
     c->launch.capacity = sizeof c->data;
     return true;
@@ -62,6 +61,10 @@ static bool read_word(struct row_call *c, const char *name, const char *value, c
     for (uint32_t i = 0; i < c->ir->attrs; i++) {
         if (strcmp(name, c->ir->attr[i].name) != 0) continue;
         bool yes = strcmp(value, "true") == 0, no = strcmp(value, "false") == 0;
+        if (c->ir->attr[i].kind == ASCGRAD_ATTR_FLOAT) {
+            c->node.attr[i].f = strtof(value, NULL);
+            return true;
+        }
         if (c->ir->attr[i].kind != ASCGRAD_ATTR_LIST_INT) {
             c->node.attr[i].i = yes;
             return yes || no || read_dims(value, &c->node.attr[i].i, 1) == 1;

@@ -97,8 +97,10 @@ static void make(struct trial *t, const struct ascgrad_ir *ir, const struct prop
     memset(&t->node, 0, sizeof t->node);
     memset(t->in, 0, sizeof t->in);
     t->node = (struct ascgrad_node){.ir = ir, .name = "trial"};
-    for (uint32_t i = 0; i < ir->attrs; i++)
-        t->node.attr[i] = (struct ascgrad_attr){ir->attr[i].kind, ir->attr[i].initial, t->list, 0};
+    for (uint32_t i = 0; i < ir->attrs; i++) {
+        t->node.attr[i] = ascgrad_attr_default(&ir->attr[i]);
+        t->node.attr[i].list = t->list;
+    }
     draw_chip(t);
     property->make(t, dtypes[draw(t, 3)]);
     if (chance(t, 10)) spoil(t);

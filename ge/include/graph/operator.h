@@ -43,6 +43,7 @@ GE_CLASS Operator {
     using OpFloat = float;
     using OpBool = bool;
     using OpListInt = std::vector<int64_t>;
+    using OpListFloat = std::vector<float>;
 
     Operator() = default;
     Operator(const AscendString &name, const AscendString &type);
@@ -61,6 +62,7 @@ GE_CLASS Operator {
     Operator &SetAttr(const char *name, float value);
     Operator &SetAttr(const char *name, bool value);
     Operator &SetAttr(const char *name, const std::vector<int64_t> &value);
+    Operator &SetAttr(const char *name, const std::vector<float> &value);
     graphStatus GetAttr(const char *name, int64_t &value) const;
     graphStatus GetAttr(const char *name, bool &value) const;
     graphStatus GetAttr(const char *name, AscendString &value) const;
@@ -75,6 +77,7 @@ GE_CLASS Operator {
     void AttrRegister(const char *name, float value);
     void AttrRegister(const char *name, bool value);
     void AttrRegister(const char *name, const std::vector<int64_t> &value);
+    void AttrRegister(const char *name, const std::vector<float> &value);
 
   private:
     friend class OperatorImpl;

@@ -7,32 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../core/ir.h"
 #include "../../../tools/request.h"
-
-/* twin/ascgrad.c has the real one, and all the kernels with it. */
-bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
-    static const char *const kinds[] = {"int", "bool", "listInt"};
-    if (index >= ascgrad_ir_count) return false;
-    const struct ascgrad_ir *ir = &ascgrad_ir_table[index];
-    memset(info, 0, sizeof *info);
-    info->type = ir->type, info->kernel = ir->kernel;
-    info->inputs = ir->inputs, info->outputs = ir->outputs, info->attrs = ir->attrs;
-    for (uint32_t i = 0; i < ir->inputs; i++)
-        info->in[i].name = ir->in[i].name;
-    for (uint32_t i = 0; i < ir->outputs; i++)
-        info->out[i].name = ir->out[i].name;
-    for (uint32_t i = 0; i < ir->attrs; i++)
-        info->attr[i] = (struct ascgrad_attr_info){ir->attr[i].name, kinds[ir->attr[i].kind],
-                                                   ir->attr[i].required, ir->attr[i].initial};
-    return true;
-}
 
 static void spec(const char *word) {
     struct ascgrad_tensor tensor, again;
     if (!text_parse_spec(word, &tensor)) return;
     char dims[1024], copy[1100];
-    if (tensor.rank < 0 || tensor.rank > 25) abort();
+    if (tensor.rank < 0 || tensor.rank > ASCGRAD_RANK_MAX) abort();
     text_print_dims(dims, sizeof dims, &tensor);
     snprintf(copy, sizeof copy, "%s[%s]", text_dtype(tensor.dtype), dims);
     if (!text_parse_spec(copy, &again) || memcmp(&tensor, &again, sizeof tensor) != 0) abort();
