@@ -40,7 +40,7 @@ static void say_compile(const struct setup *s) {
     char log[PATH_MAX + 64];
     struct text sentence = {0};
     for (size_t i = 0; i < s->source.types; i++)
-        without += !s->decision[i].chips.size && !(s->options.no_override && s->decision[i].left);
+        without += !s->decision[i].here && !(s->options.no_override && s->decision[i].left);
     if (!without || !s->compile_note) return;
     snprintf(log, sizeof log, "%s/compile.log", s->target.dir);
     text_add(&sentence, "%zu operator types are without kernel binaries, because %s", without,
@@ -72,7 +72,7 @@ static void say_dangers(const struct setup *s) {
             "CANN has one of them too, its aclnn calls are refused until compile.sh has run there");
     if (s->options.graph_only)
         for (size_t i = 0; i < s->source.types; i++)
-            if (s->decision[i].cann_has && !s->decision[i].chips.size)
+            if (s->decision[i].cann_has && !s->decision[i].here)
                 warn("--graph-only: %s works in GE graphs only. Eager PyTorch, MindSpeed and "
                      "MindSpore O0/O1 calls of CANN's own %s fail on this machine",
                      s->source.type[i], s->source.type[i]);

@@ -58,6 +58,7 @@ struct target {
 struct decision {
     bool left;         /* to CANN */
     bool cann_has;     /* on a chip that counts here */
+    bool here;         /* ours with complete binaries on a chip that counts here */
     struct text why;   /* one sentence without its end, if it is not simply ours */
     struct text chips; /* of ours, with complete binaries; with commas */
 };

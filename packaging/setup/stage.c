@@ -188,10 +188,7 @@ static int add_sum(void *context, int at, const char *path, const struct stat *i
 static void add_owner(struct text *info, const struct setup *s, size_t type) {
     const struct decision *d = &s->decision[type];
     const char *ge = d->left ? "CANN" : VENDOR;
-    const char *aclnn = d->left         ? "CANN"
-                        : d->chips.size ? VENDOR
-                        : d->cann_has   ? "refused"
-                                        : "nobody";
+    const char *aclnn = d->left ? "CANN" : d->here ? VENDOR : d->cann_has ? "refused" : "nobody";
     text_add(info, "owner %s ge=%s aclnn=%s %s\n", s->source.type[type], ge, aclnn,
              text_of(&d->why));
 }

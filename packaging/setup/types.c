@@ -104,6 +104,7 @@ static void look_at_chip(struct setup *s, int package, const struct roots *roots
             text_add(&why, "'.o' in the path %s, where aclnn cannot use kernels", s->target.dir);
         }
         if (complete) add_chip(&d->chips, chip);
+        d->here = d->here || (complete && counts);
         if (counts && offer_has(&cann, type)) {
             d->cann_has = true;
             if (!complete && !d->left) {
@@ -133,9 +134,13 @@ static void settle(const struct setup *s, struct decision *d) {
         d->why = why;
         d->left = false;
     }
-    if (d->left) text_free(&d->chips);
-    if (!d->why.size && !d->chips.size)
-        text_add(&d->why, "no kernel binaries: GE compiles its kernel, aclnn finds none");
+    if (d->left) {
+        text_free(&d->chips);
+        d->here = false;
+    }
+    if (!d->why.size && !d->here)
+        text_add(&d->why, "no kernel binaries for %s: GE compiles its kernel, aclnn finds none",
+                 s->chips.size ? text_of(&s->chips) : "any chip");
     if (!d->why.size)
         text_add(&d->why, "kernel binaries for %s%s", text_of(&d->chips),
                  d->cann_has ? " stand for all of CANN's" : "");

@@ -280,6 +280,18 @@ def check_doctor(opp, seen, where):
                       "%s: doctor, %s, %s: %r, seen %r" % (where, op_type, road, have, want))
 
 
+def check_info(opp, has, kernels, action, where):
+    """package.info says the same, and why."""
+    with open(os.path.join(opp, "vendors/ascgrad/package.info"), encoding="ascii") as f:
+        told = dict(re.findall(r"^owner (\S+) (.*)$", f.read(), re.M))
+    check(set(told) == set(TYPES), where + ": package.info knows every type")
+    for op_type in TYPES:
+        want = "ge=%s aclnn=%s " % tuple(o or "nobody" for o in rule(has, kernels, action, op_type))
+        line = told.get(op_type, "")
+        check(line.startswith(want) and len(line) > len(want), "%s: package.info, %s: %r, not %r" %
+              (where, op_type, line, want))
+
+
 def cell(has, kernels, action):
     where = "CANN %s, %s, %s" % ("has" if has else "has not", kernels, action)
     opp = os.path.join(FIX, "owners/cell.%s.%s.%s/opp" % (has, kernels, action)).replace(" ", "_")
@@ -311,6 +323,7 @@ def cell(has, kernels, action):
                           (where, op_type, road, key, kernel, tiling, number, refused))
     if action != "uninstall":
         check_doctor(opp, seen, where)
+        check_info(opp, has, kernels, action, where)
     shutil.rmtree(os.path.dirname(opp))
 
 
