@@ -34,8 +34,9 @@ enum {
  * finds the text and overwrites what follows it. Volatile, because the compiler must not believe
  * what it reads; arrays with an initialiser, so that text and value are one piece of the file.
  *
- * offers: --no-override turns the 1 into a 0 for a type that the installed CANN has itself. Such a
- * type must vanish here too, or our tiling would be merged with CANN's kernel. */
+ * offers: the 1 becomes a 0 for a type that is left to CANN, because CANN has it and there are no
+ * complete binaries of ours, or by --no-override. Such a type must vanish here too, or our tiling
+ * would be merged with CANN's kernel. */
 #define ASCGRAD_OP(Type, op) static const volatile char offer_##op[] = "ascgrad-offers:" #Type "=1";
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP

@@ -52,6 +52,11 @@ def check_record(op, record, where):
                 check(len(have[field].split(",")) == columns, "%s.%s.%s has %d columns" %
                       (where, tensor["name"], field, columns))
             check(set(have["format"].split(",")) == {"ND"}, "%s.%s is ND" % (where, tensor["name"]))
+    # A call that our record refuses is offered to CANN's kernel, with our tiling: whatever dtype CANN
+    # has for a type (these three, in 8.1 and in 2026) must be in ours.
+    check({"float16", "bfloat16"} <= set(record["input0"]["dtype"].split(",")) and
+          {"float", "float32"} & set(record["input0"]["dtype"].split(",")),
+          "%s: no fewer dtypes than CANN" % where)
     names = [a["name"] for a in op["attrs"]]
     check(record.get("attr", {}).get("list", "") == ",".join(names), "%s: attr.list" % where)
     attrs = {p[5:] for p in record if p.startswith("attr_")}
