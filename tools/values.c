@@ -24,7 +24,7 @@ static double ulp_at(struct format f, double value) {
     int e;
     frexp(fabs(value), &e);
     int last = e - f.precision;
-    return ldexp(1.0, last < f.lowest ? f.lowest : last);
+    return ldexp(1.0, value == 0 || last < f.lowest ? f.lowest : last);
 }
 
 static double round_to(struct format f, double value) {
@@ -111,11 +111,12 @@ double value_error(int32_t dtype, double got, double want, double magnitude) {
     struct format f = format_of(dtype);
     if (isnan(want)) return isnan(got) ? 0 : wrong;
     if (isinf(want)) return got == want ? 0 : wrong;
-    double bound = ulp_at(f, want) / 2 + 0x1p-20 * magnitude;
+    double rounding = ulp_at(f, want) / 2, allowed = 0x1p-20 * magnitude;
     if (isinf(got)) {
         double edge = f.largest + ulp_at(f, f.largest) / 2;
-        return copysign(1, got) == copysign(1, want) && fabs(want) + bound >= edge ? 0 : wrong;
+        return copysign(1, got) == copysign(1, want) && fabs(want) + rounding + allowed >= edge ? 0 : wrong;
     }
     if (isnan(got)) return wrong;
-    return fabs(got - want) / bound;
+    double beyond = fabs(got - want) - rounding;
+    return beyond <= 0 ? 0 : beyond <= allowed * wrong ? beyond / allowed : wrong;
 }
