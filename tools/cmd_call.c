@@ -258,18 +258,22 @@ static int print_report(FILE *f, const struct request *r, const struct ascgrad_r
     fprintf(f, "  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n",
             (unsigned long long)p->key, p->block_dim, (unsigned long long)p->workspace);
     fprintf(f,
-            "  \"time_us\": %.3f,\n  \"launch_us\": %.3f,\n  \"cycles\": %.0f,\n"
-            "  \"roofline_us\": %.3f,\n  \"ratio\": %.4f,\n",
-            p->time_us, p->launch_us, p->cycles, p->roofline_us, p->ratio);
+            "  \"time_us\": %.3f,\n  \"time_free_us\": %.3f,\n  \"time_worst_us\": %.3f,\n"
+            "  \"launch_us\": %.3f,\n  \"cycles\": %.0f,\n  \"roofline_us\": %.3f,\n",
+            p->time_us, p->time_free_us, p->time_worst_us, p->launch_us, p->cycles, p->roofline_us);
+    fprintf(f, "  \"ratio\": %.4f,\n  \"ratio_free\": %.4f,\n  \"ratio_worst\": %.4f,\n", p->ratio,
+            p->ratio_free, p->ratio_worst);
     fprintf(f, "  \"gm_read\": %llu,\n  \"gm_write\": %llu,\n  \"min_bytes\": %llu,\n",
             (unsigned long long)p->gm_read, (unsigned long long)p->gm_write,
             (unsigned long long)p->min_bytes);
     fprintf(f,
             "  \"busy\": {\"V\": %.0f, \"MTE2\": %.0f, \"MTE3\": %.0f, \"S\": %.0f},\n"
             "  \"dma\": %llu,\n  \"barriers\": %llu,\n  \"vector_calls\": %llu,\n"
+            "  \"scalar_instructions\": %llu,\n"
             "  \"cores_used\": %u,\n",
             p->busy_v, p->busy_mte2, p->busy_mte3, p->busy_s, (unsigned long long)p->dmas,
-            (unsigned long long)p->barriers, (unsigned long long)p->vector_calls, p->cores_used);
+            (unsigned long long)p->barriers, (unsigned long long)p->vector_calls,
+            (unsigned long long)p->scalar_instructions, p->cores_used);
     print_warnings(f, p);
     return ferror(f) ? EXIT_FILES : EXIT_DONE;
 }

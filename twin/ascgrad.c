@@ -297,11 +297,15 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     report->workspace = plan->workspace;
     report->min_bytes = r->code->min_bytes(&r->node);
     report->time_us = t->time_us;
+    report->time_free_us = t->time_free_us;
+    report->time_worst_us = t->time_worst_us;
     report->launch_us = t->launch_us;
     report->cycles = t->cycles;
     double least = (double)report->min_bytes / r->soc.hbm_per_cycle;
     report->roofline_us = least / r->soc.mhz;
     report->ratio = least > 0 ? t->cycles / least : 0;
+    report->ratio_free = least > 0 ? t->cycles_free / least : 0;
+    report->ratio_worst = least > 0 ? t->cycles_worst / least : 0;
     report->gm_read = t->gm_read;
     report->gm_write = t->gm_write;
     report->busy_s = t->busy[TWIN_S];
@@ -311,6 +315,7 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     report->dmas = t->dmas;
     report->barriers = t->barriers;
     report->vector_calls = t->vector_calls;
+    report->scalar_instructions = (uint64_t)t->scalar;
     report->cores_used = t->cores_used;
     report->warnings = t->warnings;
     memcpy(report->warning, t->warning, sizeof report->warning);

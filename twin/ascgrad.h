@@ -95,10 +95,14 @@ struct ascgrad_report {
     uint64_t key;
     uint32_t block_dim;
     uint64_t workspace;
-    double time_us, launch_us, cycles, roofline_us, ratio;
+    /* time, cycles and ratio (time over roofline, no launch) with the scalar unit's calibrated
+     * cost; _free: it costs nothing; _worst: one cycle per instruction */
+    double time_us, time_free_us, time_worst_us, launch_us, cycles, roofline_us;
+    double ratio, ratio_free, ratio_worst;
     uint64_t gm_read, gm_write, min_bytes;
     double busy_v, busy_mte2, busy_mte3, busy_s; /* cycles on the slowest core */
     uint64_t dmas, barriers, vector_calls;       /* slowest core */
+    uint64_t scalar_instructions;                /* slowest core */
     uint32_t cores_used;
     uint32_t warnings; /* different ones; the texts of the first few, one sentence each */
     char warning[ASCGRAD_WARNINGS][256];

@@ -50,11 +50,13 @@ bool twin_cost_open(struct twin_core *core);
 void twin_cost_close(struct twin_core *core);
 void twin_cost_vector(struct twin_core *, const char *name, const struct twin_lanes *, double start,
                       double cycles);
-void twin_cost_dma(struct twin_core *, const char *name, enum twin_pipe, double bytes);
+void twin_cost_dma(struct twin_core *, const char *name, enum twin_pipe, double bytes, bool pad);
 void twin_cost_flag(struct twin_core *, bool set, uint8_t event, int id);
 void twin_cost_barrier(struct twin_core *, int pipe);
 void twin_cost_sync_all(struct twin_core *);
 void twin_cost_mode(struct twin_core *);
+void twin_cost_scalar(struct twin_core *, double instructions); /* of a call that issues nothing */
+void twin_cost_end(struct twin_core *);                         /* what is left at the end */
 const char *twin_cost_finish(struct twin_job *job,
                              struct twin_report *report); /* NULL, or what went wrong */
 double twin_elementwise_cycles(const struct twin_elementwise *v, const struct twin_plan *p);

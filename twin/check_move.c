@@ -157,7 +157,7 @@ void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
     twin_run_dma(v, gm, c->atomic, false);
     *(v->kind == TWIN_LOAD ? &c->gm_read : &c->gm_write) += v->blocks * v->length;
     c->dmas++;
-    twin_cost_dma(c, site->call, pipe, charged_bytes(v));
+    twin_cost_dma(c, site->call, pipe, charged_bytes(v), v->pad);
 }
 
 /* Scalar unit. */
@@ -174,6 +174,7 @@ static uint32_t element_at(struct twin_issue *issue, const struct twin_local *t,
 void twin_local_get(const struct twin_local *t, uint32_t index, uint32_t size, void *value,
                     const struct twin_site *site) {
     struct twin_core *c = twin_core;
+    if (c->checked) twin_cost_scalar(c, TWIN_SCALAR_ELEMENT);
     if (c->checked) {
         struct twin_issue issue = twin_issue(TWIN_S, site);
         uint32_t at = element_at(&issue, t, index, size, site);
@@ -187,6 +188,7 @@ void twin_local_get(const struct twin_local *t, uint32_t index, uint32_t size, v
 void twin_local_set(const struct twin_local *t, uint32_t index, uint32_t size, const void *value,
                     const struct twin_site *site) {
     struct twin_core *c = twin_core;
+    if (c->checked) twin_cost_scalar(c, TWIN_SCALAR_ELEMENT);
     if (c->checked) {
         struct twin_issue issue = twin_issue(TWIN_S, site);
         uint32_t at = element_at(&issue, t, index, size, site);
@@ -198,6 +200,7 @@ void twin_local_set(const struct twin_local *t, uint32_t index, uint32_t size, c
 
 void twin_global_get(uint64_t address, uint32_t size, void *value, const struct twin_site *site) {
     if (twin_core->checked) {
+        twin_cost_scalar(twin_core, TWIN_SCALAR_ELEMENT);
         struct twin_issue issue = twin_issue(TWIN_S, site);
         struct twin_dma v = {
             .kind = TWIN_LOAD, .gm = address, .blocks = 1, .length = size, .size = (uint8_t)size};
@@ -220,6 +223,7 @@ static void note_dirty(struct twin_core *c, uint64_t line, const struct twin_sit
 void twin_global_set(uint64_t address, uint32_t size, const void *value,
                      const struct twin_site *site) {
     if (twin_core->checked) {
+        twin_cost_scalar(twin_core, TWIN_SCALAR_ELEMENT);
         struct twin_issue issue = twin_issue(TWIN_S, site);
         struct twin_dma v = {
             .kind = TWIN_STORE, .gm = address, .blocks = 1, .length = size, .size = (uint8_t)size};

@@ -91,6 +91,8 @@ struct twin_core {
     struct twin_flag flag[TWIN_EVENTS][TWIN_EVENT_IDS];
     uint32_t epoch; /* SyncAlls passed */
     struct twin_steps *steps;
+    uint64_t own;   /* instructions of the kernel's own code since the last step, count.c */
+    double pending; /* and of calls that issue nothing */
     jmp_buf stop;
     struct twin_site site[TWIN_SITES]; /* calls of the kernel seen so far, a hash table */
     uint64_t dirty[TWIN_DIRTY]; /* 64-byte lines of GM that the scalar unit wrote and that are still

@@ -18,8 +18,12 @@ void twin_cost_close(struct twin_core *core) {
     free(core->steps);
 }
 
+/* A step takes along what the scalar unit has done since the last one. */
 static void add(struct twin_core *c, struct twin_step step) {
     struct twin_steps *s = c->steps;
+    step.scalar += (float)(c->pending + TWIN_SCALAR_OWN * (double)c->own);
+    c->pending = 0;
+    c->own = 0;
     if (s->lost) return;
     if (s->count == s->capacity) {
         size_t capacity = s->capacity ? s->capacity * 2 : 1024;
@@ -42,12 +46,17 @@ void twin_cost_vector(struct twin_core *c, const char *name, const struct twin_l
                               .kind = TWIN_STEP_WORK,
                               .pipe = TWIN_V,
                               .cost = (float)busy,
+                              .scalar = TWIN_SCALAR_VECTOR + TWIN_SCALAR_MASK * (float)modes,
                               .id = (uint8_t)modes});
 }
 
-void twin_cost_dma(struct twin_core *c, const char *name, enum twin_pipe pipe, double bytes) {
-    add(c, (struct twin_step){
-               .name = name, .kind = TWIN_STEP_DMA, .pipe = (uint8_t)pipe, .cost = (float)bytes});
+void twin_cost_dma(struct twin_core *c, const char *name, enum twin_pipe pipe, double bytes,
+                   bool pad) {
+    add(c, (struct twin_step){.name = name,
+                              .kind = TWIN_STEP_DMA,
+                              .pipe = (uint8_t)pipe,
+                              .cost = (float)bytes,
+                              .scalar = pad ? TWIN_SCALAR_COPY_PAD : TWIN_SCALAR_COPY});
 }
 
 void twin_cost_flag(struct twin_core *c, bool set, uint8_t event, int id) {
@@ -55,21 +64,32 @@ void twin_cost_flag(struct twin_core *c, bool set, uint8_t event, int id) {
     twin_event_pipes(event, &from, &to);
     add(c, (struct twin_step){.kind = set ? TWIN_STEP_SET : TWIN_STEP_WAIT,
                               .pipe = (uint8_t)(set ? from : to),
+                              .scalar = TWIN_SCALAR_FLAG,
                               .event = event,
                               .id = (uint8_t)id});
 }
 
 void twin_cost_barrier(struct twin_core *c, int pipe) {
     add(c, (struct twin_step){.kind = pipe < TWIN_PIPES ? TWIN_STEP_BARRIER : TWIN_STEP_BARRIER_ALL,
-                              .pipe = (uint8_t)(pipe < TWIN_PIPES ? pipe : TWIN_S)});
+                              .pipe = (uint8_t)(pipe < TWIN_PIPES ? pipe : TWIN_S),
+                              .scalar = TWIN_SCALAR_BARRIER});
 }
 
 void twin_cost_sync_all(struct twin_core *c) {
-    add(c, (struct twin_step){.kind = TWIN_STEP_SYNC, .pipe = TWIN_S});
+    add(c,
+        (struct twin_step){.kind = TWIN_STEP_SYNC, .pipe = TWIN_S, .scalar = TWIN_SCALAR_SYNC_ALL});
 }
 
 void twin_cost_mode(struct twin_core *c) {
-    add(c, (struct twin_step){.kind = TWIN_STEP_MODE, .pipe = TWIN_V});
+    add(c, (struct twin_step){.kind = TWIN_STEP_MODE, .pipe = TWIN_V, .scalar = TWIN_SCALAR_MASK});
+}
+
+void twin_cost_scalar(struct twin_core *c, double instructions) {
+    c->pending += instructions;
+}
+
+void twin_cost_end(struct twin_core *c) {
+    add(c, (struct twin_step){.kind = TWIN_STEP_SCALAR, .pipe = TWIN_S});
 }
 
 /* Which of the (up to eight) blocks of a repeat hold a working lane, as bits. */

@@ -17,11 +17,13 @@ enum twin_step_kind {
     TWIN_STEP_BARRIER,
     TWIN_STEP_BARRIER_ALL, /* these two stop the scalar unit */
     TWIN_STEP_SYNC,
+    TWIN_STEP_SCALAR, /* nothing but scalar instructions */
 };
 
 struct twin_step {
     const char *name;
     float cost;
+    float scalar; /* instructions of the scalar unit up to and with this step */
     uint8_t kind, pipe, event, id;
 };
 

@@ -74,8 +74,10 @@ struct twin_launch {
 enum twin_pipe { TWIN_S, TWIN_V, TWIN_MTE2, TWIN_MTE3, TWIN_PIPES };
 
 struct twin_report {
-    double cycles; /* the slowest core, launch not included */
-    double time_us, launch_us;
+    double cycles;                    /* the slowest core, launch not included */
+    double cycles_free, cycles_worst; /* with no scalar time; with a cycle per scalar instruction */
+    double time_us, time_free_us, time_worst_us, launch_us;
+    double scalar; /* scalar instructions of the slowest core */
     double core_cycles[TWIN_MAX_CORES];
     double busy[TWIN_PIPES];               /* slowest core */
     uint64_t gm_read, gm_write;            /* bytes moved by all cores */

@@ -3,7 +3,8 @@
  * TPipe, TBuf, TQue and event ids. A queue synchronises by flags only, as on the chip: EnQue sets,
  * DeQue waits; FreeTensor sets the way back, AllocTensor waits for it.
  */
-#include "core.h"
+#include "check.h"
+#include "cycle_constants.h"
 
 const char *const twin_pipe_name[TWIN_PIPES] = {"S", "V", "MTE2", "MTE3"};
 
@@ -58,6 +59,7 @@ uint16_t twin_init_buffer(uint8_t position, uint32_t count, uint64_t bytes, bool
                           uint32_t depth, uint8_t enque_event, uint8_t free_event,
                           const struct twin_site *site) {
     struct twin_core *c = twin_core;
+    if (c->checked) twin_cost_scalar(c, TWIN_SCALAR_INIT_BUFFER * count);
     uint32_t capacity = c->job->launch->soc->ub;
     uint64_t each = (bytes + TWIN_BLOCK_BYTES - 1) / TWIN_BLOCK_BYTES * TWIN_BLOCK_BYTES;
     if (c->checked) {
@@ -140,6 +142,7 @@ static void check_live(struct twin_core *c, const struct twin_que *q,
 
 struct twin_local twin_que_alloc(uint16_t que, const struct twin_site *site) {
     struct twin_core *c = twin_core;
+    if (c->checked) twin_cost_scalar(c, TWIN_SCALAR_QUEUE);
     struct twin_que *q = queue_of(c, que, site);
     for (uint32_t tried = 0; tried < q->count; tried++) {
         uint16_t at = (uint16_t)(q->first + q->cursor);
@@ -177,6 +180,7 @@ static struct twin_buffer *owned(struct twin_core *c, const struct twin_que *q,
 
 void twin_que_push(uint16_t que, const struct twin_local *t, const struct twin_site *site) {
     struct twin_core *c = twin_core;
+    if (c->checked) twin_cost_scalar(c, TWIN_SCALAR_QUEUE);
     struct twin_que *q = queue_of(c, que, site);
     struct twin_buffer *b = owned(c, q, t, site);
     if (c->checked) {
@@ -194,6 +198,7 @@ void twin_que_push(uint16_t que, const struct twin_local *t, const struct twin_s
 
 struct twin_local twin_que_pop(uint16_t que, const struct twin_site *site) {
     struct twin_core *c = twin_core;
+    if (c->checked) twin_cost_scalar(c, TWIN_SCALAR_QUEUE);
     struct twin_que *q = queue_of(c, que, site);
     if (!q->used) {
         if (c->checked)
@@ -215,6 +220,7 @@ struct twin_local twin_que_pop(uint16_t que, const struct twin_site *site) {
 
 void twin_que_free(uint16_t que, const struct twin_local *t, const struct twin_site *site) {
     struct twin_core *c = twin_core;
+    if (c->checked) twin_cost_scalar(c, TWIN_SCALAR_QUEUE);
     struct twin_que *q = queue_of(c, que, site);
     struct twin_buffer *b = owned(c, q, t, site);
     if (c->checked) {

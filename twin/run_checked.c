@@ -17,6 +17,7 @@ static void core_body(struct twin_core *c) {
     if (!setjmp(c->stop)) {
         static const struct twin_site end = {"end of kernel", NULL, 0};
         c->job->launch->entry(c->job->arg);
+        twin_cost_end(c);
         twin_pipe_end(&end);
     }
     twin_core = before;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The cycle model, second half: an event simulation of each core. The scalar unit issues in program
- * order and takes no time of its own; each pipe works in order. Loads and stores of a core share
+ * order, each step after the instructions that lead to it, and waits where the queue of a pipe is
+ * full; each pipe works in order. Loads and stores of a core share
  * its part of the HBM bandwidth, which is the chip's divided by the cores that move data in this
  * phase; whoever is alone gets all of the part, up to the peak of his direction. Phases end at
  * SyncAll.
@@ -11,6 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const kind_name[] = {
+    [TWIN_STEP_WORK] = "call",
+    [TWIN_STEP_MODE] = "mask",
+    [TWIN_STEP_DMA] = "copy",
+    [TWIN_STEP_SET] = "SetFlag",
+    [TWIN_STEP_WAIT] = "WaitFlag",
+    [TWIN_STEP_BARRIER] = "PipeBarrier",
+    [TWIN_STEP_BARRIER_ALL] = "PipeBarrier",
+    [TWIN_STEP_SYNC] = "SyncAll",
+    [TWIN_STEP_SCALAR] = "end",
+};
+
 struct pipe_state {
     size_t next;   /* step to look at */
     double free;   /* may issue again */
@@ -18,8 +31,10 @@ struct pipe_state {
     double done;   /* everything issued is complete */
     double issued; /* the scalar unit has got here */
     double busy;
-    bool moving;         /* a transfer is under way */
-    double start, bytes; /* of its data */
+    uint64_t pushed, popped;       /* steps that entered and left its queue */
+    double left[TWIN_QUEUE_DEPTH]; /* when the last ones left it */
+    bool moving;                   /* a transfer is under way */
+    double start, bytes;           /* of its data */
     double began;
 };
 
@@ -32,6 +47,7 @@ struct machine {
     size_t begin;
     double now; /* of the transfers */
     double share, peak[TWIN_PIPES], latency[TWIN_PIPES], issue;
+    double scalar; /* cycles per scalar instruction; 0: it is free, and queues never fill */
     struct twin_trace *trace;
     uint32_t core;
 };
@@ -45,35 +61,57 @@ static double later(double a, double b) {
     return a > b ? a : b;
 }
 
+/* When the queue of the step's pipe has room again; false: that is not known yet. */
+static bool find_room(const struct machine *m, const struct twin_step *step, double *at) {
+    const struct pipe_state *p = &m->pipe[step->pipe];
+    if (m->scalar == 0 || step->pipe == TWIN_S || p->pushed < TWIN_QUEUE_DEPTH) return true;
+    if (p->pushed - p->popped >= TWIN_QUEUE_DEPTH) return false;
+    *at = later(*at, p->left[p->pushed % TWIN_QUEUE_DEPTH]);
+    return true;
+}
+
 /* The scalar unit: true if it got one step on. */
 static bool advance_scalar(struct machine *m) {
     struct pipe_state *s = &m->pipe[TWIN_S];
     if (s->next >= m->end) return false;
     const struct twin_step *step = &m->step[s->next];
+    double work = step->scalar * m->scalar, from = s->free, ready = from + work;
+    if (!find_room(m, step, &ready)) return false;
     if (step->kind == TWIN_STEP_BARRIER_ALL || step->kind == TWIN_STEP_SYNC) {
         for (int p = TWIN_V; p < TWIN_PIPES; p++)
             if (m->pipe[p].next < s->next || m->pipe[p].moving) return false;
         for (int p = TWIN_V; p < TWIN_PIPES; p++)
-            s->free = later(s->free, later(m->pipe[p].done, m->pipe[p].ready));
+            ready = later(ready, later(m->pipe[p].done, m->pipe[p].ready));
     } else if (step->pipe == TWIN_S && step->kind == TWIN_STEP_WAIT) {
         double *flag = &m->flag[step->event][step->id];
         if (*flag < 0) return false;
-        s->free = later(s->free, *flag);
+        ready = later(ready, *flag);
         *flag = -1;
     } else if (step->pipe == TWIN_S && step->kind == TWIN_STEP_SET) {
         if (m->flag[step->event][step->id] >= 0) return false;
-        m->flag[step->event][step->id] = s->free;
+        m->flag[step->event][step->id] = ready;
     }
-    m->passed[s->next - m->begin] = s->free;
+    if (work > 0)
+        twin_trace_event(m->trace, m->core, TWIN_S, step->name ? step->name : kind_name[step->kind],
+                         from, from + work);
+    s->busy += work;
+    s->free = s->done = m->passed[s->next - m->begin] = ready;
+    m->pipe[step->pipe].pushed++;
     s->next++;
     return true;
+}
+
+static void leave_queue(struct pipe_state *s, double at) {
+    double last = s->popped ? s->left[(s->popped - 1) % TWIN_QUEUE_DEPTH] : at;
+    s->left[s->popped++ % TWIN_QUEUE_DEPTH] = later(last, at);
 }
 
 static bool advance(struct machine *m, int p) {
     struct pipe_state *s = &m->pipe[p];
     if (s->moving || s->next >= m->end || s->next >= m->pipe[TWIN_S].next) return false;
     const struct twin_step *step = &m->step[s->next];
-    if (stops_scalar(step)) s->issued = later(s->issued, m->passed[s->next - m->begin]);
+    if (step->pipe == p || stops_scalar(step))
+        s->issued = later(s->issued, m->passed[s->next - m->begin]);
     if (step->pipe != p || stops_scalar(step)) {
         s->next++;
         return true;
@@ -85,26 +123,32 @@ static bool advance(struct machine *m, int p) {
         s->done = later(s->done, s->free + TWIN_V_DRAIN);
         s->busy += step->cost;
         twin_trace_event(m->trace, m->core, p, step->name, from, s->free);
+        leave_queue(s, from);
         break;
     }
     case TWIN_STEP_MODE:
+        leave_queue(s, later(s->free, s->issued));
         s->free = later(s->free, s->issued) + TWIN_MODE_CYCLES;
         break;
     case TWIN_STEP_BARRIER:
         s->ready = later(s->ready, s->done);
+        leave_queue(s, later(s->ready, s->issued));
         break;
     case TWIN_STEP_SET:
         if (m->flag[step->event][step->id] >= 0)
             return false; /* the wait before it is still to come */
         m->flag[step->event][step->id] = later(later(s->done, s->ready), s->issued);
+        leave_queue(s, later(later(s->free, s->ready), s->issued));
         break;
     case TWIN_STEP_WAIT:
         if (m->flag[step->event][step->id] < 0) return false;
         s->ready = later(s->ready, m->flag[step->event][step->id]);
         m->flag[step->event][step->id] = -1;
+        leave_queue(s, later(s->ready, s->issued));
         break;
     case TWIN_STEP_DMA:
         s->began = later(later(s->free, s->ready), s->issued);
+        leave_queue(s, s->began);
         s->start =
             s->began +
             later(0, m->issue - TWIN_DMA_COVERED / (m->peak[p] < m->share ? m->peak[p] : m->share));
@@ -214,13 +258,14 @@ static void set_chip(struct machine *m, const struct twin_soc *soc) {
     m->peak[TWIN_MTE3] = a2 ? TWIN_STORE_PEAK_2201 : TWIN_STORE_PEAK_3510;
 }
 
-/* All phases of all cores. core_time[i]: when core i was through; busy as in the report. NULL, or
- * what went wrong. */
-static const char *run_all(struct twin_job *job, struct twin_trace *trace, double *core_time,
-                           double (*busy)[TWIN_PIPES]) {
+/* All phases of all cores, with so many cycles per scalar instruction. core_time[i]: when core i
+ * was through; busy as in the report. NULL, or what went wrong. */
+static const char *run_all(struct twin_job *job, double scalar, struct twin_trace *trace,
+                           double *core_time, double (*busy)[TWIN_PIPES]) {
     uint32_t n = job->launch->block_dim;
     size_t at[TWIN_MAX_CORES] = {0};
-    struct machine m = {.trace = trace};
+    struct machine m = {.trace = trace, .scalar = scalar};
+    memset(busy, 0, n * sizeof *busy);
     set_chip(&m, job->launch->soc);
     size_t longest = 1;
     for (uint32_t i = 0; i < n; i++) {
@@ -270,13 +315,25 @@ static const char *run_all(struct twin_job *job, struct twin_trace *trace, doubl
     return wrong;
 }
 
+/* The slowest core's time. */
+static const char *run_slowest(struct twin_job *job, double scalar, double *cycles) {
+    double time[TWIN_MAX_CORES], busy[TWIN_MAX_CORES][TWIN_PIPES];
+    const char *wrong = run_all(job, scalar, NULL, time, busy);
+    *cycles = 0;
+    for (uint32_t i = 0; !wrong && i < job->launch->block_dim; i++)
+        *cycles = later(*cycles, time[i]);
+    return wrong;
+}
+
 const char *twin_cost_finish(struct twin_job *job, struct twin_report *report) {
     const struct twin_launch *l = job->launch;
-    double busy[TWIN_MAX_CORES][TWIN_PIPES] = {{0}};
+    double busy[TWIN_MAX_CORES][TWIN_PIPES];
     struct twin_trace *trace = l->trace ? twin_trace_open(l->trace, l->soc->mhz) : NULL;
     if (l->trace && !trace) return "the trace file cannot be written";
-    const char *wrong = run_all(job, trace, report->core_cycles, busy);
+    const char *wrong = run_all(job, TWIN_SCALAR_CYCLES, trace, report->core_cycles, busy);
     if (trace && !twin_trace_close(trace) && !wrong) wrong = "the trace file cannot be written";
+    if (!wrong) wrong = run_slowest(job, 0, &report->cycles_free);
+    if (!wrong) wrong = run_slowest(job, TWIN_SCALAR_WORST, &report->cycles_worst);
     if (wrong) return wrong;
     for (uint32_t i = 0; i < l->block_dim; i++) {
         const struct twin_core *c = &job->core[i];
@@ -291,6 +348,10 @@ const char *twin_cost_finish(struct twin_job *job, struct twin_report *report) {
     const struct twin_core *slow = &job->core[report->slowest];
     report->cycles = report->core_cycles[report->slowest];
     report->time_us = report->cycles / l->soc->mhz;
+    report->time_free_us = report->cycles_free / l->soc->mhz;
+    report->time_worst_us = report->cycles_worst / l->soc->mhz;
+    for (size_t i = 0; i < slow->steps->count; i++)
+        report->scalar += slow->steps->step[i].scalar;
     report->launch_us = l->soc->launch_us + l->soc->launch_us_per_core * l->block_dim;
     report->dmas = slow->dmas;
     report->barriers = slow->barriers;
