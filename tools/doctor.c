@@ -156,6 +156,15 @@ static void examine(struct doctor *d, const char *opp) {
     check_toolkit(d);
 }
 
+void doctor_free(struct doctor *d) {
+    for (size_t i = 0; i < d->packages; i++)
+        close(d->package[i].fd);
+    manifest_free(&d->manifest);
+    text_free(&d->chips);
+    text_free(&d->owners);
+    free(d);
+}
+
 int ascgrad_doctor(int argc, char **argv) {
     struct doctor *d = calloc(1, sizeof *d);
     const char *opp = NULL;
@@ -169,7 +178,7 @@ int ascgrad_doctor(int argc, char **argv) {
             fprintf(stderr,
                     "ascgrad: doctor does not know '%s'; usage: doctor [--opp DIR] [--json]\n",
                     argv[i]);
-            free(d);
+            doctor_free(d);
             return STATUS_USAGE;
         }
     }
@@ -186,11 +195,6 @@ int ascgrad_doctor(int argc, char **argv) {
                                                 : "not usable: see [FAIL]");
     }
     const int status = d->worst == LEVEL_FAIL ? STATUS_FAIL : STATUS_WELL;
-    for (size_t i = 0; i < d->packages; i++)
-        close(d->package[i].fd);
-    manifest_free(&d->manifest);
-    text_free(&d->chips);
-    text_free(&d->owners);
-    free(d);
+    doctor_free(d);
     return status;
 }

@@ -265,7 +265,14 @@ static void find_ours(struct doctor *d) {
         struct package *p = &d->package[i];
         struct manifest m;
         char why[WHY];
-        if (!manifest_read(p->fd, &m, why)) {
+        errno = 0;
+        bool good = manifest_read(p->fd, &m, why);
+        if (good && m.types == 0) {
+            manifest_free(&m);
+            TEXT(why, "it names no operator types");
+            good = false;
+        }
+        if (!good) {
             if (why[0]) spoilt(d, p, why);
             said = said || why[0];
             continue;

@@ -298,7 +298,7 @@ static void print_line(struct text *out, const struct row *row) {
 }
 
 void doctor_check_owners(struct doctor *d) {
-    struct table *t = calloc(1, sizeof *t);
+    struct table *t = d->manifest.types ? calloc(1, sizeof *t) : NULL;
     char builtin[2 * PATH], chip[64];
     if (!t) return;
     for (size_t i = 0; i < d->packages; i++)

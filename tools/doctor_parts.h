@@ -45,6 +45,9 @@ struct doctor {
     struct text owners; /* who has what: rows of --json, or lines for the reader */
 };
 
+/* With all that was found. */
+void doctor_free(struct doctor *d);
+
 /* One line of the report. fix is the command that repairs it, or NULL. check names the line in
  * --json. */
 void doctor_say(struct doctor *d, enum level level, const char *check, const char *fix,

@@ -194,6 +194,9 @@ done
 begin && head -c 5000 "$info" >"$ours/package.info"
 fault 36 FAIL "package.info cut in a line" "is cut short" "mv $ours"
 
+begin && sed -i 's/^ops=.*/ops=/' "$ours/package.info"
+fault 36 FAIL "package.info without operators" "names no operator types" "mv $ours"
+
 # A colleague, and a closed directory on the way.
 cp "$ASCGRAD_BIN" "$(dirname "$ASCGRAD_BIN")/probe" "$base/bin"
 colleague() {

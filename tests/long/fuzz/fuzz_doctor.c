@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as config.ini, package.info and ops-info of an opp directory (tools/doctor_*.c). The
- * input is three files, with a line "====" between them.
+ * Any bytes as config.ini, package.info, ops-info and index of kernel binaries of an opp directory
+ * (tools/doctor_*.c). The input is these files, with a line "====" between them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +31,19 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     strcpy(root, access("/dev/shm", W_OK) == 0 ? "/dev/shm/ascgrad-XXXXXX" : "/tmp/ascgrad-XXXXXX");
     if (!mkdtemp(root)) exit(2);
     atexit(clean);
-    static const char *const dirs[] = {"/built-in",
-                                       "/vendors",
-                                       "/vendors/ascgrad",
-                                       "/vendors/ascgrad/op_impl",
-                                       "/vendors/ascgrad/op_impl/ai_core",
-                                       "/vendors/ascgrad/op_impl/ai_core/tbe",
-                                       "/vendors/ascgrad/op_impl/ai_core/tbe/config",
-                                       "/vendors/ascgrad/op_impl/ai_core/tbe/config/ascend910b",
-                                       "/vendors/other"};
+    static const char *const dirs[] = {
+        "/built-in",
+        "/vendors",
+        "/vendors/ascgrad",
+        "/vendors/ascgrad/op_impl",
+        "/vendors/ascgrad/op_impl/ai_core",
+        "/vendors/ascgrad/op_impl/ai_core/tbe",
+        "/vendors/ascgrad/op_impl/ai_core/tbe/config",
+        "/vendors/ascgrad/op_impl/ai_core/tbe/config/ascend910b",
+        "/vendors/ascgrad/op_impl/ai_core/tbe/kernel",
+        "/vendors/ascgrad/op_impl/ai_core/tbe/kernel/config",
+        "/vendors/ascgrad/op_impl/ai_core/tbe/kernel/config/ascend910b",
+        "/vendors/other"};
     for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
         make(dirs[i]);
     unsetenv("ASCEND_CUSTOM_OPP_PATH");
@@ -57,10 +61,13 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     static const char *const files[] = {"/vendors/config.ini", "/vendors/ascgrad/package.info",
                                         "/vendors/ascgrad/op_impl/ai_core/tbe/config/ascend910b/"
-                                        "aic-ascend910b-ops-info.json"};
+                                        "aic-ascend910b-ops-info.json",
+                                        "/vendors/ascgrad/op_impl/ai_core/tbe/kernel/config/"
+                                        "ascend910b/binary_info_config.json"};
+    enum { FILES = sizeof files / sizeof files[0] };
     const char *at = (const char *)data, *end = at + size;
-    for (int i = 0; i < 3; i++) {
-        const char *cut = i < 2 ? memmem(at, (size_t)(end - at), "====\n", 5) : NULL;
+    for (int i = 0; i < FILES; i++) {
+        const char *cut = i < FILES - 1 ? memmem(at, (size_t)(end - at), "====\n", 5) : NULL;
         put(files[i], at, (size_t)((cut ? cut : end) - at));
         at = cut ? cut + 5 : end;
     }
@@ -70,9 +77,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
         doctor_check_files(d);
         doctor_check_access(d);
         doctor_check_ops_info(d);
-        doctor_check_duplicates(d);
+        doctor_check_owners(d);
     }
-    free(d->manifest.text);
-    free(d);
+    doctor_free(d);
     return 0;
 }

@@ -11,6 +11,11 @@ INFO = (b"package=ascgrad-opp\nversion=1.0.0\narch=x86_64 aarch64\nsoc=ascend910
 OPS = (b'{"ExpSegsumGrad": {"input0": {"name": "grad_output", "paramType": "required", "dtype": "float16,float,bfloat16", '
        b'"format": "ND,ND,ND"}, "attr": {"list": "mode"}, "attr_mode": {"type": "int", "defaultValue": "0"}, '
        b'"dynamicShapeSupport": {"flag": "true"}, "opFile": {"value": "exp_segsum_grad"}}}')
+INFO2 = INFO.replace(b"version", b"format=2\nversion").replace(
+    b"\n\n", b"\nkernel RopeGrad rope_grad\nowner RopeGrad ge=ascgrad aclnn=nobody why\nmade=vendors\n\n").replace(
+        b"====", b"end 2\n====")
+INDEX = (b'\n====\n{"ExpSegsumGrad": {"simplifiedKeyMode": 0, "binaryList": [{"simplifiedKey": ["ExpSegsumGrad/d=0,p=0/1,2"], '
+         b'"binPath": "x.o", "jsonPath": "x.json"}]}}')
 
 
 def npy(version, descr, order, shape, data):
@@ -25,7 +30,7 @@ SEEDS = {
     "words": [b"\0need_backward=false fp32[2,-1,3]", b"\1mode=3 bf16[]", b"\2qSeqLen=1,2,3 exact_grad=true fp16[-2]",
               b"\3norm_type=2 rope_type=1 concat_order=0", b"\4fp16[9223372036854775807,2]"],
     "json": [OPS, b'[1, -2.5e3, true, null, "a\\u0041\\n", {"x": []}]', b"[[[[[]]]]]"],
-    "doctor": [INI + INFO + OPS, b"load_priority=a=b\n====\npackage=ascgrad-opp\n====\n[]", b"# x\n"],
+    "doctor": [INI + INFO + OPS, INI + INFO2 + OPS + INDEX, b"load_priority=a=b\n====\npackage=ascgrad-opp\n====\n[]", b"# x\n"],
     "context": [bytes([op, call]) + change for op in range(5) for call in range(8)
                 for change in (b"", bytes([0, 4, 0, 2]), bytes([1, 4, 0, 3]), bytes([2, 0, 1, 7]), bytes([3, 48, 0, 99]))],
 }
