@@ -44,6 +44,7 @@ template <int MODE> constexpr bool SWAPPED = MODE == 1 || MODE == 4;
 
 template <typename T> struct Kernel {
     const RotaryGradTiling *t;
+    int64_t item, end; /* the pieces of work of this core */
     GlobalTensor<T> dy, cos, sin, x, dx, sum[2]; /* sum: dcos, dsin */
     GlobalTensor<float> partial;                 /* [segment][dcos, dsin][line][row] */
     TQue<TPosition::VECIN, 1> in_dy, in_x, in_cos;

@@ -114,6 +114,9 @@ __aicore__ inline void DoKeys(Kernel<T> &k, Keys &keys, int64_t first_chunk, int
         done += count;
     }
     FreeCosines<T>(k, keys);
+    if (t.ragged && keys.line % t.strips == 0) {
+        CloseSeams<T, MODE == 4 ? 0 : MODE>(k, keys, first_chunk, end_chunk);
+    }
     if (!t.with_x) {
         return;
     }
@@ -200,6 +203,8 @@ __aicore__ inline void Run(const RotaryGradTiling &t, const Args &args) {
     int64_t cores = GetBlockNum(), core = GetBlockIdx();
     int64_t units = (t.lines + t.unit - 1) / t.unit, items = units * t.segments;
     int64_t item = items * core / cores, end = items * (core + 1) / cores;
+    k.item = item;
+    k.end = end;
     if (JOIN) {
         k.partial.SetGlobalBuffer((__gm__ float *)GetUserWorkspace(args.workspace));
     }

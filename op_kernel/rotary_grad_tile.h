@@ -7,7 +7,7 @@
 #ifndef ROTARY_GRAD_TILE_H
 #define ROTARY_GRAD_TILE_H
 
-#include "rotary_grad.h"
+#include "rotary_grad_seam.h"
 
 namespace rotary {
 
@@ -122,7 +122,13 @@ __aicore__ inline void StoreDx(Kernel<T> &k, const Keys &keys, const Tile &tile,
     }
     k.out_dx.EnQue(out);
     out = k.out_dx.template DeQue<T>();
-    Move<T, MODE == 1 || MODE == 3, false>(out, k.dx, tile.area, s, *k.t);
+    constexpr bool pairs = MODE == 1 || MODE == 3;
+    if (k.t->ragged) {
+        uint32_t apart = k.t->flat ? RunPitch<MODE>(tile) : tile.run;
+        StoreRuns<T, pairs>(k, out, tile.area, s, apart);
+    } else {
+        Move<T, pairs, false>(out, k.dx, tile.area, s, *k.t);
+    }
     k.out_dx.FreeTensor(out);
 }
 

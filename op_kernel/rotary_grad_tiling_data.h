@@ -51,6 +51,9 @@ typedef struct RotaryGradTiling {
     uint32_t partial;    /* with_x and several segments */
     uint32_t sum_row;    /* elements of a row of partial sums */
     uint32_t table;      /* entries of the table of a gather */
+    uint32_t ragged;     /* not 0: cores meet inside 32-byte blocks of dx (rotary_grad_seam.h), and
+                          * the rows of so many steps begin at different places of a block */
+    uint32_t reserved;
 } RotaryGradTiling;
 
 #endif

@@ -14,17 +14,17 @@ enum {
     TILE =
         5120, /* elements of a tile at most; without x nothing is summed and there is more room */
     TILE_DX = 8192,
-    TILE_LEAST = 2048, /* partial sums are fetched into the same buffers */
-    TILE_ROWS = 240,   /* below the 255 repeats of a vector call */
-    ROW = 1536,        /* a longer row is cut into strips */
-    STRIP = 512,       /* columns of a half in a strip */
-    RUN = 1024,        /* elements of neighbouring keys worth fetching in one piece, */
-    RUN_LEAST = 256,   /* bytes of them that must be */
-    SHARED = 16384,    /* elements between cores that may share a 32-byte block */
-    FAN = 16,          /* sums that one accumulator takes */
-    ITEMS = 384,       /* pieces of work that are enough for any number of cores */
-    CORES = 48,        /* of a usual chip */
-    MEETING = 8192,    /* elements that a core moves while the cores meet */
+    TILE_LEAST = 2048,  /* partial sums are fetched into the same buffers */
+    TILE_ROWS = 240,    /* below the 255 repeats of a vector call */
+    ROW = 1536,         /* a longer row is cut into strips */
+    STRIP = 512,        /* columns of a half in a strip */
+    RUN = 1024,         /* elements of neighbouring keys worth fetching in one piece, */
+    RUN_LEAST = 256,    /* bytes of them that must be */
+    SEAMS_FROM = 16384, /* elements that are worth a seam inside a 32-byte block */
+    FAN = 16,           /* sums that one accumulator takes */
+    ITEMS = 384,        /* pieces of work that are enough for any number of cores */
+    CORES = 48,         /* of a usual chip */
+    MEETING = 8192,     /* elements that a core moves while the cores meet */
 };
 
 static int64_t least(int64_t a, int64_t b) {
@@ -117,25 +117,41 @@ static int64_t blocks_of(int64_t bytes) {
     return n;
 }
 
+/* Whether the kernel can mend seams inside blocks: what a row has in the next row's block is not
+ * more than its last half. */
+static bool may_be_ragged(const RotaryGradTiling *t, int64_t size) {
+    return t->half * size >= 32 - 32 / blocks_of(t->row * size);
+}
+
 /* Lines that stay on one core: `unit`, unless the keys of every inner or outer step begin inside
- * blocks. Then all keys of a slab stay together, if that is little; in a long run of keys a few
- * shared blocks do no harm. */
-static int64_t whole_keys(const RotaryGradTiling *t, int64_t outer, int64_t size, int64_t unit) {
+ * blocks. Then all keys of a slab stay together, if that is little; a long run of keys is cut, and
+ * has seams. */
+static int64_t whole_keys(RotaryGradTiling *t, int64_t outer, int64_t size, int64_t unit) {
     int64_t steps = t->keys_last ? t->inner : outer, run = t->keys * t->key_stride * t->row;
-    if (steps == 1 || run * size % 32 == 0 || run >= SHARED) {
+    if (steps == 1 || run * size % 32 == 0) {
+        return unit;
+    }
+    if (run >= SEAMS_FROM && may_be_ragged(t, size)) {
+        t->ragged = true;
         return unit;
     }
     return t->keys * t->strips * blocks_of(t->keys * t->row * size);
 }
 
-/* Whether segments begin at blocks, or are long enough not to care. */
-static bool may_split(const RotaryGradTiling *t, int64_t outer, int64_t size) {
+/* Whether segments begin at blocks. */
+static bool splits_at_blocks(const RotaryGradTiling *t, int64_t outer, int64_t size) {
     int64_t row = t->row * size, run = t->keys * t->key_stride * row;
     bool chunks = t->chunk_rows * t->inner_stride * row % 32 == 0;
     bool keys = t->keys_last ? t->lines == t->keys * t->strips || t->slab_stride * row % 32 == 0
                              : t->keys == 1 || t->key_stride * row % 32 == 0;
     bool steps = t->keys_last || outer == 1 || run % 32 == 0;
-    return (chunks && keys && steps) || t->slab_stride * t->row >= 16 * SHARED;
+    return chunks && keys && steps;
+}
+
+/* Whether segments begin at blocks, or are long enough to be worth the seams. */
+static bool may_split(const RotaryGradTiling *t, int64_t outer, int64_t size) {
+    return splits_at_blocks(t, outer, size) ||
+           (t->slab_stride * t->row >= 16 * SEAMS_FROM && may_be_ragged(t, size));
 }
 
 /* Equal pieces over the cores of any chip: what the busiest core has, times its chip's cores. */
@@ -265,8 +281,16 @@ uint32_t ascgrad_rotary_plan(RotaryGradTiling *t, enum rotary_mode mode,
         }
     }
     t->partial = t->with_x && t->segments > 1;
+    t->ragged = t->segments > 1 && !splits_at_blocks(t, outer, size);
     t->join_unit = t->strips == 1 ? unit : t->half * size % 32 == 0 ? 1 : unit * t->strips;
     t->unit = whole_keys(t, outer, size, t->join_unit);
+    if (t->ragged) {
+        int64_t step = t->keys_last ? t->inner_stride : t->outer_stride;
+        t->ragged = (uint32_t)blocks_of(step * t->row * size);
+        if (t->partial || !t->with_x) { /* then the seams of dcos do not matter */
+            t->unit = t->strips;
+        }
+    }
     t->unit = t->segments > 1 ? round_up(t->tile_keys, t->unit) : t->unit;
     return (uint32_t)way;
 }

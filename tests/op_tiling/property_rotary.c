@@ -108,6 +108,36 @@ static const char *judge_strides(const RotaryGradTiling *d, const struct ascgrad
     return NULL;
 }
 
+/* The piece of work that has a row of dy: the kernel's order of lines and chunks. */
+static int64_t item_of(const RotaryGradTiling *d, int64_t row) {
+    int64_t slab = row / d->slab_stride, rest = row % d->slab_stride;
+    int64_t outer = d->keys_last ? 0 : rest / d->outer_stride;
+    rest -= outer * d->outer_stride;
+    int64_t key = d->keys_last ? rest % d->keys : rest / d->key_stride;
+    int64_t inner = d->keys_last ? rest / d->keys : rest % d->key_stride;
+    int64_t chunk = outer * d->chunks_inner + inner / d->chunk_rows, segment = 0;
+    while (d->chunks * (segment + 1) / d->segments <= chunk)
+        segment++;
+    return (slab * d->keys + key) * d->strips / d->unit * d->segments + segment;
+}
+
+/* Small shapes: neighbouring rows that meet inside a 32-byte block are one piece of work, or the
+ * kernel has been told about seams and a row is long enough for them. */
+static const char *judge_seams(const RotaryGradTiling *d, int64_t es) {
+    enum { MOST = 2000 };
+    int64_t rows = d->lines / d->strips / d->keys * d->slab_stride;
+    NEED(d->ragged == 0 || (d->ragged <= 16 && (d->ragged & (d->ragged - 1)) == 0));
+    if (d->row * es % 32) NEED(d->unit % d->strips == 0); /* rows are whole */
+    if (rows > MOST) return NULL;
+    for (int64_t row = 1; row < rows; row++) {
+        int64_t shared = row * d->row * es % 32;
+        if (shared == 0 || item_of(d, row) == item_of(d, row - 1)) continue;
+        NEED(d->ragged);
+        NEED(shared <= d->half * es);
+    }
+    return NULL;
+}
+
 static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     NEED(d->tile_keys >= 1 && d->group_keys >= d->tile_keys && d->cosines % d->group_keys == 0);
     int64_t pitch = d->cosines / d->group_keys;
@@ -127,7 +157,8 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     if (d->with_x && d->levels) NEED(reach >= (d->chunks + d->segments - 1) / d->segments);
     if (d->with_x && (d->inner > 1 || d->chunks > 1)) NEED(d->levels >= 1);
     /* Whole blocks of dcos for every core, except in the last one. */
-    NEED(d->join_unit >= 1 && d->unit >= 1 && d->unit % d->join_unit == 0);
+    NEED(d->join_unit >= 1 && d->unit >= 1);
+    NEED(d->unit % d->join_unit == 0 || (d->ragged && (d->partial || !d->with_x)));
     bool alone = d->strips > 1 && d->half * es % 32 == 0; /* every strip is whole blocks */
     NEED(alone || d->join_unit % d->strips == 0);
     NEED(alone || (wide_int)(d->join_unit / d->strips) * d->row * es % 32 == 0);
@@ -155,6 +186,7 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     const char *wrong = judge_cover(&d, elements, dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
     if (!wrong) wrong = judge_limits(&d, es);
+    if (!wrong) wrong = judge_seams(&d, es);
     if (wrong) return wrong;
     wide_int need = d.partial ? (wide_int)d.segments * 2 * d.lines * d.sum_row * 4 : 0;
     NEED((wide_int)launch->workspace == need);

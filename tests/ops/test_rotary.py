@@ -278,6 +278,57 @@ def test_zeros_of_mode_3():
                 assert np.all(got == 0) and np.all(np.signbit(got) == minus), f"{rows} {cos_rows} {dtype}: {name}"
 
 
+def odd_calls(rng, count):
+    """Rows of 1026 elements and more that end inside 32-byte blocks, behind axes of odd sizes."""
+    while count:
+        mode, dtype = rng.integers(4), DTYPES[rng.integers(3)]
+        d = 2 * int(rng.integers(513, 3000)) if rng.random() < 0.7 else int(rng.choice((1026, 1282, 1538, 2562, 4098)))
+        d = d // 4 * 4 if mode == 2 else d
+        lead = tuple(int(n) for n in rng.choice((1, 2, 3, 5, 7, 9, 11, 13, 15, 17, 21, 31, 33, 65), rng.integers(1, 5)))
+        kept = tuple(n if rng.random() < 0.6 else 1 for n in lead)
+        if not 3000 <= np.prod(lead) * d <= 600000:
+            continue
+        shapes = {"dy": lead + (d,), "cos": kept + (d,), "sin": kept + (d,)}
+        if rng.random() < 0.75:
+            shapes["x"] = lead + (d,)
+        count -= 1
+        yield shapes, {"mode": int(mode)}, dtype
+
+
+def test_no_two_cores_in_one_block():
+    """The twin warns where two cores write into one 32-byte block. About one call in ten has rows on different cores
+    that meet inside one."""
+    rng = np.random.default_rng(SEED + 7)
+    for shapes, attrs, dtype in odd_calls(rng, 2000 if os.environ.get("ASCGRAD_LONG") else 150):
+        try:
+            report = perf(RPE, shapes, attrs, dtype)
+        except Refused:  # the axes alternate too often
+            continue
+        assert report["warnings"] == 0, f"{shapes} {attrs} {dtype}"
+
+
+def test_ends_of_rows():
+    """The same where the rows meet: values, and the bits of one core."""
+    rng = np.random.default_rng(SEED + 8)
+    shapes = (((7, 65, 1032), (1, 65, 1032)), ((2, 7, 2562), (1, 7, 2562)), ((3, 33, 3, 1026), (1, 33, 1, 1026)),
+              ((65, 3, 2052), (1, 1, 2052)), ((5, 45, 1540), (5, 1, 1540)), ((3, 5, 601, 36), (3, 1, 601, 36)))
+    for shape, cos in shapes:
+        for mode in range(4):
+            for dtype in DTYPES:
+                for with_x in (True, False):
+                    if mode == 2 and shape[-1] % 4:
+                        continue
+                    inputs = problem(rng, shape, cos, dtype)
+                    want, terms = autograd(inputs, mode), autograd(inputs, mode, True)
+                    if not with_x:
+                        inputs, want = {n: inputs[n] for n in ("dy", "cos", "sin")}, {"dx": want["dx"]}
+                    out, report = run(RPE, inputs, {"mode": mode})
+                    what = f"mode {mode} {shape} {cos} {dtype}"
+                    assert report["warnings"] == 0, what
+                    within(out, want, terms, dtype, what)
+                    same(run(RPE, inputs, {"mode": mode}, cores=1)[0], out, what)
+
+
 def test_refusals():
     c = (1, 3, 1, 8)
     refused(RPE, {"dy": (2, 3, 4, 8), "cos": c, "sin": (1, 3, 4, 8)}, {}, "cos and sin must have one shape")
