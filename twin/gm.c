@@ -16,7 +16,7 @@ struct cell {               /* 32 bytes of a writable argument */
     uint32_t wrote, read;   /* sequence numbers within MTE3 or MTE2 of that core */
     uint16_t writer, reader; /* core + 1; NOBODY; a reader may be MANY */
     uint16_t wrote_epoch, read_epoch;
-    uint8_t atomic, write_pipe, shared;
+    uint8_t atomic, write_pipe;
 };
 
 enum { NOBODY = 0, MANY = 0xffff };
@@ -130,16 +130,14 @@ static void write_cell(const struct place *p, struct cell *x, uint32_t set, uint
     if (now && (x->others & set) && !(atomic && x->atomic))
         twin_violation(i->site, "byte %llu of %s is also written by another core",
                        (unsigned long long)at, p->name);
-    if (now && x->others && !(atomic && x->atomic) && !x->shared) {
-        twin_warn(i->site, "core %u and another core write into the same 32 bytes at %llu of %s",
-                  i->core->index, (unsigned long long)at / 32 * 32, p->name);
-        x->shared = 1;
-    }
+    if (now && x->others && !(atomic && x->atomic))
+        twin_violation(i->site, "another core writes into the same 32 bytes at %llu of %s",
+                       (unsigned long long)at / 32 * 32, p->name);
     if (now && !(atomic && x->atomic) && (x->bytes & set) && x->wrote > i->limit[x->write_pipe])
         twin_violation(i->site,
                        "writes byte %llu of %s twice without PipeBarrier<PIPE_MTE3> in between",
                        (unsigned long long)at, p->name);
-    if (!now) x->bytes = x->others = 0, x->shared = 0;
+    if (!now) x->bytes = x->others = 0;
     x->bytes |= set;
     x->all_bytes |= set;
     x->writer = me;

@@ -100,6 +100,16 @@ static void cores_overlap(const Gm &gm, bool fixed) {
     k.out.FreeTensor(t);
 }
 
+static void shared_block(const Gm &gm, bool fixed) {
+    Core k(gm);
+    LocalTensor<float> t = k.out.AllocTensor<float>();
+    Duplicate(t, 1.0f, 256);
+    k.out.EnQue(t);
+    t = k.out.DeQue<float>();
+    AT DataCopyPad(k.gout[GetBlockIdx() * (fixed ? 8 : 4)], t, DataCopyExtParams(1, 16, 0, 0, 0));
+    k.out.FreeTensor(t);
+}
+
 static void read_before_sync(const Gm &gm, bool fixed) {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
     Core k(gm);

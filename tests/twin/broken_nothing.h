@@ -4,11 +4,6 @@
  */
 /* Warnings: the run goes on, the report counts. */
 
-static void shared_block(const Gm &gm, bool fixed) {
-    Core k(gm);
-    k.Store(k.gout, GetBlockIdx() * (fixed ? 8 : 4), 4);
-}
-
 static void unread_load(const Gm &gm, bool fixed) {
     Core k(gm);
     TBuf<TPosition::VECIN> buf;
