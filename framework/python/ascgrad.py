@@ -6,7 +6,7 @@
     out["grad_input"]
 
 bf16 is held in uint16 arrays (its bits); to_bf16 and from_bf16 convert. The library is found by ASCGRAD_LIB, else by
-the loader's own rules (libascgrad.so.1).
+the loader's own rules (libascgrad.so.2).
 """
 import ctypes
 import os
@@ -77,7 +77,7 @@ class _Plan(ctypes.Structure):
 
 
 def _load():
-    lib = ctypes.CDLL(os.environ.get("ASCGRAD_LIB", "libascgrad.so.1"))
+    lib = ctypes.CDLL(os.environ.get("ASCGRAD_LIB", "libascgrad.so.2"))
     lib.ascgrad_describe.restype = ctypes.c_bool
     lib.ascgrad_version.restype = ctypes.c_char_p
     ops, index, info = {}, 0, _Info()

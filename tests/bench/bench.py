@@ -170,7 +170,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--build", default="build")
     build = os.path.abspath(options.parse_args().build)
-    os.environ.setdefault("ASCGRAD_LIB", os.path.join(build, "lib", "libascgrad.so.1"))
+    os.environ.setdefault("ASCGRAD_LIB", os.path.join(build, "lib", "libascgrad.so"))
     global ascgrad, cases, np, svg, torch
     import ascgrad
     import cases

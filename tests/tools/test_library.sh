@@ -32,6 +32,6 @@ for name in $(sed -n 's/^ASCGRAD_API .*[ *]\(ascgrad_[a-z_]*\)(.*/\1/p' "$source
   nm -D "$dir/usr/lib/libascgrad.so" | grep -q " T $name@" || die "$name is not exported"
   good
 done
-readelf -d "$dir/usr/lib/libascgrad.so" | grep -q 'SONAME.*libascgrad.so.1]' || die "the SONAME"
+readelf -d "$dir/usr/lib/libascgrad.so" | grep -q 'SONAME.*libascgrad.so.2]' || die "the SONAME"
 good
 echo "$passed passed, 0 failed"
