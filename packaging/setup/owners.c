@@ -2,6 +2,7 @@
 #include "owners.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,33 +12,54 @@
 
 #include "files.h"
 
-static void add_json(int dir, const char *name, struct json ***list, size_t *count) {
+/* Files of one kind, as they are found. */
+struct found {
+    struct json ***list;
+    size_t *count;
+    int *trouble;
+};
+
+/* What is not there, or is something else, says nothing; what cannot be read may hide anything. */
+static void note_trouble(const struct found *f) {
+    if (errno != ENOENT && errno != ENOTDIR && errno != EINVAL && !*f->trouble) *f->trouble = errno;
+}
+
+static void add_json(int dir, const char *name, const struct found *f) {
     int line;
     char *text = file_read_following(dir, name, NULL);
+    if (!text) note_trouble(f);
+    errno = ENOENT; /* no trouble, unless memory is short */
     struct json *value = text ? json_parse(text, &line) : NULL;
-    struct json **more = value ? realloc(*list, (*count + 1) * sizeof **list) : NULL;
+    struct json **more = value ? realloc(*f->list, (*f->count + 1) * sizeof **f->list) : NULL;
+    if (!more) note_trouble(f);
     free(text);
     if (!more) {
         json_free(value);
         return;
     }
-    *list = more;
-    more[(*count)++] = value;
+    *f->list = more;
+    more[(*f->count)++] = value;
 }
 
 /* Every JSON file in a directory, and in those inside it: newer CANNs have one a sub-package. */
-static void add_all(int at, const char *path, const char *only, int deeper, struct json ***list,
-                    size_t *count) {
+static void add_all(int at, const char *path, const char *only, int deeper, const struct found *f) {
     const int dir = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *names = dir < 0 ? NULL : fdopendir(dup(dir));
-    for (struct dirent *entry; names && (entry = readdir(names));) {
+    const int again = dir < 0 ? -1 : fcntl(dir, F_DUPFD_CLOEXEC, 3);
+    DIR *names = again < 0 ? NULL : fdopendir(again);
+    if (!names) note_trouble(f);
+    if (!names && again >= 0) close(again);
+    for (struct dirent *entry; names;) {
+        errno = 0;
+        if (!(entry = readdir(names))) {
+            if (errno) note_trouble(f);
+            break;
+        }
         const size_t size = strlen(entry->d_name);
         if (entry->d_name[0] == '.') continue;
         if (size > 5 && strcmp(entry->d_name + size - 5, ".json") == 0) {
-            if (!only || strcmp(entry->d_name, only) == 0)
-                add_json(dir, entry->d_name, list, count);
+            if (!only || strcmp(entry->d_name, only) == 0) add_json(dir, entry->d_name, f);
         } else if (deeper) {
-            add_all(dir, entry->d_name, only, 0, list, count);
+            add_all(dir, entry->d_name, only, 0, f);
         }
     }
     if (names) closedir(names);
@@ -46,10 +68,12 @@ static void add_all(int at, const char *path, const char *only, int deeper, stru
 
 void offer_add(int package, const char *chip, struct offer *offer) {
     char path[PATH_MAX];
+    const struct found stores = {&offer->store, &offer->stores, &offer->trouble};
+    const struct found indexes = {&offer->index, &offer->indexes, &offer->trouble};
     snprintf(path, sizeof path, TBE "/config/%s", chip);
-    add_all(package, path, NULL, 1, &offer->store, &offer->stores);
+    add_all(package, path, NULL, 1, &stores);
     snprintf(path, sizeof path, TBE "/kernel/config/%s", chip);
-    add_all(package, path, "binary_info_config.json", 1, &offer->index, &offer->indexes);
+    add_all(package, path, "binary_info_config.json", 1, &indexes);
 }
 
 void offer_free(struct offer *offer) {

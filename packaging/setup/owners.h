@@ -25,9 +25,10 @@ struct offer {
     size_t stores;
     struct json **index; /* its indexes of kernel binaries: CANN may have one per sub-package */
     size_t indexes;
+    int trouble; /* errno of a file or directory that is there but could not be read, or 0 */
 };
 
-/* Adds what <package>/op_impl/ai_core/tbe has for the chip. What cannot be read is left out. */
+/* Adds what <package>/op_impl/ai_core/tbe has for the chip. What is no JSON is left out. */
 void offer_add(int package, const char *chip, struct offer *offer);
 void offer_free(struct offer *offer);
 

@@ -23,6 +23,7 @@ struct roots {
     int fd[MAX_ROOTS];
     struct stat info[MAX_ROOTS];
     size_t count;
+    int trouble; /* errno of what is there but could not be read, or 0 */
 };
 
 static void add_root(struct roots *roots, const char *opp, const char *below) {
@@ -31,7 +32,11 @@ static void add_root(struct roots *roots, const char *opp, const char *below) {
     snprintf(path, sizeof path, "%s%s/built-in", opp, below);
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat *info = &roots->info[roots->count];
-    if (fd < 0 || fstat(fd, info) != 0) return;
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return;
+    if (fd < 0 || fstat(fd, info) != 0) {
+        roots->trouble = errno;
+        return;
+    }
     for (size_t i = 0; i < roots->count; i++)
         if (roots->info[i].st_dev == info->st_dev && roots->info[i].st_ino == info->st_ino) {
             close(fd);
@@ -42,6 +47,7 @@ static void add_root(struct roots *roots, const char *opp, const char *below) {
 
 static void open_roots(const struct setup *s, struct roots *roots) {
     roots->count = 0;
+    roots->trouble = 0;
     add_root(roots, getenv("ASCEND_OPP_PATH"), "");
     add_root(roots, getenv("ASCEND_HOME_PATH"), "/opp");
     add_root(roots, getenv("ASCEND_HOME_PATH"), "/opp_latest");
@@ -73,12 +79,15 @@ int types_find_chips(struct setup *s) {
 }
 
 /* Every chip that CANN or this package has operators for. */
-static void all_chips(const struct setup *s, const struct roots *roots, struct text *chips) {
+static void all_chips(const struct setup *s, struct roots *roots, struct text *chips) {
     for (size_t i = 0; i < roots->count; i++) {
         const int dir = openat(roots->fd[i], TBE "/config", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (dir < 0 && (errno == ENOENT || errno == ENOTDIR)) continue;
         DIR *list = dir < 0 ? NULL : fdopendir(dir);
-        for (struct dirent *entry; list && (entry = readdir(list));)
+        if (!list) roots->trouble = errno;
+        for (struct dirent *entry; list && (errno = 0, entry = readdir(list));)
             if (entry->d_name[0] != '.') add_chip(chips, entry->d_name);
+        if (errno) roots->trouble = errno;
         if (list) closedir(list);
     }
     char chip[64];
@@ -87,13 +96,15 @@ static void all_chips(const struct setup *s, const struct roots *roots, struct t
 }
 
 /* One chip: what CANN has there, and whether our binaries stand for all of it. */
-static void look_at_chip(struct setup *s, int package, const struct roots *roots, const char *chip,
+static void look_at_chip(struct setup *s, int package, struct roots *roots, const char *chip,
                          bool counts) {
     struct offer ours = {0}, cann = {0};
     const bool served = word_in(chip, s->source.chips, ' ');
     offer_add(package, chip, &ours);
     for (size_t i = 0; i < roots->count; i++)
         offer_add(roots->fd[i], chip, &cann);
+    if (ours.trouble) roots->trouble = ours.trouble;
+    if (cann.trouble) roots->trouble = cann.trouble;
     for (size_t i = 0; i < s->source.types; i++) {
         struct decision *d = &s->decision[i];
         const char *type = s->source.type[i];
@@ -172,6 +183,10 @@ int types_decide(struct setup *s, int package) {
         settle(s, &s->decision[i]);
         failed = failed || s->decision[i].why.failed || s->decision[i].chips.failed;
     }
+    /* An operator that we overlook in CANN would be half ours. */
+    if (roots.trouble)
+        return give_up(FAILED, "cannot read all of CANN's and our operators: %s",
+                       strerror(roots.trouble));
     return failed ? give_up(FAILED, "out of memory") : DONE;
 }
 
