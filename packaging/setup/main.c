@@ -150,6 +150,8 @@ static int open_payload(struct setup *s) {
         return give_up(REFUSED, "this package has no libraries for %s", s->arch);
     snprintf(path, sizeof path, "%s/packages/arch/%s", s->options.payload, s->arch);
     s->arch_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->arch_fd < 0 && errno != ENOENT)
+        return give_up(FAILED, "cannot open %s: %s", path, strerror(errno));
     const int status = check_glibc(s);
     return status == DONE ? types_find_chips(s) : status;
 }
@@ -195,10 +197,15 @@ static int install_locked(struct setup *s) {
     return status;
 }
 
+/* What fails before the lock is held has changed nothing; a refusal need not say so. */
+static int before_all(int status) {
+    return status == FAILED ? give_up(FAILED, "nothing was changed") : status;
+}
+
 static int install(struct setup *s) {
     int status = s->options.action == INSTALL ? open_payload(s) : DONE;
     if (status == DONE) status = target_check(s);
-    if (status != DONE) return status;
+    if (status != DONE) return before_all(status);
     if (s->options.dry_run) {
         status = types_decide(s, s->source_fd);
         if (status == DONE) preview(s);
@@ -221,7 +228,7 @@ static int run(struct setup *s, int argc, char **argv) {
     int status = read_options(s, argc, argv, installed);
     catch_signals(s->options.signals);
     if (status != DONE) return status;
-    if (chdir("/") != 0) return give_up(FAILED, "cannot enter /: %s", strerror(errno));
+    if (chdir("/") != 0) return before_all(give_up(FAILED, "cannot enter /: %s", strerror(errno)));
     snprintf(s->arch, sizeof s->arch, "%.30s", uname(&machine) == 0 ? machine.machine : "unknown");
     if (strcmp(s->arch, "arm64") == 0) strcpy(s->arch, "aarch64");
     status = target_choose(s);
@@ -232,9 +239,7 @@ static int run(struct setup *s, int argc, char **argv) {
     status = target_check(s);
     if (status == DONE && !s->options.dry_run) status = target_lock(s);
     if (status == DONE && !s->options.dry_run) status = target_prepare(s);
-    if (status == DONE) return uninstall(s);
-    if (status == FAILED) give_up(FAILED, "nothing was changed");
-    return status;
+    return status == DONE ? uninstall(s) : before_all(status);
 }
 
 int main(int argc, char **argv) {

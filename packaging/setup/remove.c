@@ -34,23 +34,26 @@ static int note_stranger(void *context, int at, const char *path, const struct s
 static int remove_bytecode(void *context, int at, const char *path, const struct stat *info) {
     const struct others *others = context;
     (void)info;
-    if (!is_stranger(others->m, path) && !manifest_find(others->m, path) &&
-        strcmp(path, MANIFEST_NAME) != 0)
-        file_unlink(at, path);
-    return 0;
+    if (is_stranger(others->m, path) || manifest_find(others->m, path) ||
+        strcmp(path, MANIFEST_NAME) == 0)
+        return 0;
+    return file_unlink(at, path);
 }
 
 /* Deletes what package.info names; package.info last, so that a second try can go on. */
 static int remove_files(struct setup *s, struct others *others) {
     const struct manifest *m = &s->old;
     int status = DONE;
-    tree_walk(s->old_fd, remove_bytecode, others);
+    if (tree_walk(s->old_fd, remove_bytecode, others) != 0)
+        status = give_up(FAILED, "cannot clear %s: %s", s->target.dir, strerror(errno));
     for (size_t i = 0; i < m->entries; i++) {
         const char *path = m->entry[i].path;
         struct stat info;
-        if (file_stat(s->old_fd, path, &info) != 0) continue; /* gone, or behind a link */
-        if (!is_as_made(&m->entry[i], &info)) continue;
-        if (file_unlink(s->old_fd, path) != 0 && errno != ENOENT)
+        const int seen = file_stat(s->old_fd, path, &info);
+        if (seen != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+            continue; /* gone, or behind a link */
+        if (seen == 0 && !is_as_made(&m->entry[i], &info)) continue;
+        if (seen != 0 || (file_unlink(s->old_fd, path) != 0 && errno != ENOENT))
             status =
                 give_up(FAILED, "cannot remove %s/%s: %s", s->target.dir, path, strerror(errno));
     }

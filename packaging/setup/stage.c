@@ -115,7 +115,8 @@ static int point(struct setup *s, const char *dir, const char *name, const char 
     struct stat info;
     snprintf(path, sizeof path, "%s/%s", dir, name);
     snprintf(target, sizeof target, "%s/%s", dir, file);
-    if (file_stat(s->tree_fd, target, &info) != 0) return DONE;
+    if (file_stat(s->tree_fd, target, &info) != 0)
+        return errno == ENOENT ? DONE : cannot_write(s, path);
     if (file_link(s->tree_fd, path, file, s->target.dir_mode) == 0) return DONE;
     return cannot_write(s, path);
 }

@@ -102,7 +102,8 @@ static int apply_chip(struct setup *s, const char *chip) {
     char path[PATH_MAX];
     struct stat info;
     snprintf(path, sizeof path, TBE "/kernel/config/%s/binary_info_config.json", chip);
-    if (file_stat(s->tree_fd, path, &info) != 0) return drop_chip(s, chip);
+    if (file_stat(s->tree_fd, path, &info) != 0)
+        return errno == ENOENT ? drop_chip(s, chip) : cannot("look at", path);
     struct json *index = read_object(s->tree_fd, path);
     int status = index ? DONE : FAILED;
     for (size_t i = 0; status == DONE && i < s->source.types; i++) {
@@ -121,7 +122,8 @@ static int apply_chip(struct setup *s, const char *chip) {
 
 static int apply_kernels(struct setup *s) {
     struct stat info;
-    if (file_stat(s->tree_fd, TBE "/kernel", &info) != 0) return DONE;
+    if (file_stat(s->tree_fd, TBE "/kernel", &info) != 0)
+        return errno == ENOENT ? DONE : cannot("look at", TBE "/kernel");
     char chip[64];
     for (const char *at = s->source.chips; next_word(&at, ' ', chip, sizeof chip);)
         if (apply_chip(s, chip) != DONE) return FAILED;

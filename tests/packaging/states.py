@@ -11,7 +11,7 @@ import subprocess
 ARCH = os.uname().machine
 TBE = "op_impl/ai_core/tbe"
 STORE = TBE + "/config/ascend910b/aic-ascend910b-ops-info.json"
-TYPE = "RopeGrad"
+TYPE, OTHER = "RopeGrad", "RotaryMulGrad"  # CANN has the other, too
 CONFIG = "load_priority=other\n[kept]\nx=1\n"
 LISTED = "load_priority=ascgrad,other\n[kept]\nx=1\n"
 
@@ -32,22 +32,23 @@ def write(root, path, data, mode=0o644):
 def make_package(root, version):
     """An unpacked .run with as few files as `setup` takes for a package."""
     tree = os.path.join(root, "packages/vendors/ascgrad")
-    offers = b"ascgrad-offers:%s=1\0" % TYPE.encode()
-    binaries = b"ascgrad-binaries:%s=%s" % (TYPE.encode(), bytes(64))
+    offers = b"".join(b"ascgrad-offers:%s=1\0" % t.encode() for t in (TYPE, OTHER))
+    binaries = b"".join(b"ascgrad-binaries:%s=%s" % (t.encode(), bytes(64)) for t in (TYPE, OTHER))
+    records = '{"%s": {}, "%s": {}}\n' % (TYPE, OTHER)
     write(tree, "LICENSE", "license of %s\n" % version)
     write(tree, "op_proto/lib/linux/%s/libcust_opsproto_rt2.0.so" % ARCH, offers)
     write(tree, "%s/op_tiling/lib/linux/%s/libcust_opmaster_rt2.0.so" % (TBE, ARCH),
           offers + binaries)
-    write(tree, "scripts/whole/" + STORE, '{"%s": {"opFile": {"value": "rope_grad"}}}\n' % TYPE)
-    write(tree, STORE, '{"%s": {"opFile": {"value": "rope_grad"}}}\n' % TYPE)
+    write(tree, "scripts/whole/" + STORE, records)
+    write(tree, STORE, records)
     write(tree, "only_in_%s" % version, "x\n")
     files = sorted(os.path.relpath(os.path.join(d, n), tree)
                    for d, _, names in os.walk(tree) for n in names)
     lines = ["%s  %s" % (digest(os.path.join(tree, f)), f) for f in files]
     write(tree, "package.info", "\n".join(
         ["package=ascgrad-opp", "version=" + version, "format=2", "arch=" + ARCH,
-         "soc=ascend910b", "ops=" + TYPE, "ir_sha256=0", "glibc=2.17",
-         "kernel %s rope_grad" % TYPE, ""] + lines + ["end %d" % len(lines), ""]))
+         "soc=ascend910b", "ops=%s %s" % (TYPE, OTHER), "ir_sha256=0", "glibc=2.17",
+         "kernel %s rope_grad" % TYPE, "kernel %s rotary_mul_grad" % OTHER, ""] + lines + ["end %d" % len(lines), ""]))
 
 
 def make_world(root):
@@ -55,7 +56,7 @@ def make_world(root):
     write(root, "opp/vendors/other/data", "other\n", 0o600)
     write(root, "opp/vendors/config.ini", CONFIG, 0o640)
     write(root, "victim/data", "victim\n")
-    os.makedirs(os.path.join(root, "opp/built-in"))
+    write(root, "opp/built-in/" + STORE, '{"%s": {}}\n' % OTHER)
 
 
 def snapshot(root, ignore=()):
@@ -102,7 +103,7 @@ class Scenario:
     def __init__(self, name, start, before, after, command, target="opp"):
         self.name, self.start, self.before, self.after = name, start, before, after
         self.command, self.target = command, target
-        self.begin = snapshot(start)
+        self.begin, self.end = snapshot(start), None
         self.mine = os.path.lexists(os.path.join(start, target, "vendors/ascgrad/mine.txt"))
 
     def fresh(self, world):
@@ -177,8 +178,20 @@ class Scenario:
             return "did not say what is on the disk"
         return None
 
+    def files(self, world):
+        """What is installed. package.info says what was made this time, and whether there are
+        kernels is the compiler's business."""
+        found = snapshot(os.path.join(world, self.target, "vendors/ascgrad"))
+        return {n: what for n, what in found.items() if n not in ("package.info", "compile.log")}
+
+    def expect_this(self, world):
+        """A run that nobody disturbed has left this."""
+        self.end = self.files(world)
+
     def is_done(self, world, found):
         left = os.path.join(world, self.target, "vendors/ascgrad")
+        if self.end is not None and self.after and self.files(world) != self.end:
+            return False
         if self.mine and self.after == "":  # what is not ours stays
             return [n for _, _, names in os.walk(left) for n in names] == ["mine.txt"]
         return found == self.after and (not self.mine or os.path.isfile(left + "/mine.txt"))

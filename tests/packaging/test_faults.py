@@ -94,6 +94,7 @@ class Bench:
         if status != 0 or wrong:
             raise SystemExit("%s without a fault: %s, status %d: %s" % (
                 self.name, wrong, status, text))
+        self.scenario.expect_this(self.world)
         plan = {"fail": [(n, errno.EIO) for n in range(1, calls + 1)] +
                         [(n, errno.ENOSPC) for n in changes],
                 "dead": [(n, (errno.EROFS, errno.ENOSPC)[n % 2]) for n in changes],

@@ -63,6 +63,7 @@ class Bench:
         if status != 0 or wrong or os.listdir(self.temporary):
             raise SystemExit("%s undisturbed: %s, status %d: %s" % (
                 scenario.name, wrong, status, text))
+        scenario.expect_this(self.world)
         return seconds
 
     def try_one(self, scenario, number, group, delay):
