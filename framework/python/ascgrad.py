@@ -47,12 +47,14 @@ class _Call(ctypes.Structure):
 
 class _Report(ctypes.Structure):
     _fields_ = [("key", ctypes.c_uint64), ("block_dim", ctypes.c_uint32), ("workspace", ctypes.c_uint64),
-                ("time_us", ctypes.c_double), ("launch_us", ctypes.c_double), ("cycles", ctypes.c_double),
-                ("roofline_us", ctypes.c_double), ("ratio", ctypes.c_double),
+                ("time_us", ctypes.c_double), ("time_free_us", ctypes.c_double), ("time_worst_us", ctypes.c_double),
+                ("launch_us", ctypes.c_double), ("cycles", ctypes.c_double), ("roofline_us", ctypes.c_double),
+                ("ratio", ctypes.c_double), ("ratio_free", ctypes.c_double), ("ratio_worst", ctypes.c_double),
                 ("gm_read", ctypes.c_uint64), ("gm_write", ctypes.c_uint64), ("min_bytes", ctypes.c_uint64),
                 ("busy_v", ctypes.c_double), ("busy_mte2", ctypes.c_double), ("busy_mte3", ctypes.c_double),
                 ("busy_s", ctypes.c_double), ("dmas", ctypes.c_uint64), ("barriers", ctypes.c_uint64),
-                ("vector_calls", ctypes.c_uint64), ("cores_used", ctypes.c_uint32),
+                ("vector_calls", ctypes.c_uint64), ("scalar_instructions", ctypes.c_uint64),
+                ("cores_used", ctypes.c_uint32),
                 ("warnings", ctypes.c_uint32), ("warning", (ctypes.c_char * 256) * 8)]
 
 

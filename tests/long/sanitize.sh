@@ -10,7 +10,7 @@ which=${2:-address thread}
 cd "$(dirname "$0")/../.."
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export ASAN_OPTIONS=detect_leaks=1
-export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 jobs=$(nproc)
 
 tree() { # NAME FLAGS: configures build/sanitize-NAME with -O1

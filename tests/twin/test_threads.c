@@ -17,6 +17,12 @@
 
 enum { THREADS = 8, ROUNDS = 3, T = 70, MATRICES = 9 };
 
+#if defined __SANITIZE_THREAD__
+enum { FORKS = 0 }; /* TSan itself fails when the child of many threads makes threads */
+#else
+enum { FORKS = 3 };
+#endif
+
 #if defined __x86_64__
 enum { FLUSH = 0x8040 }; /* results and operands */
 #else
@@ -91,7 +97,7 @@ int main(void) {
         jobs[i].flush = i % 4 < 2;
         if (pthread_create(&jobs[i].thread, NULL, run, &jobs[i]) != 0) return 2;
     }
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < FORKS; i++)
         if (!fork_in_the_middle(&plain)) failed++, printf("fork %d failed\n", i);
     for (int i = 0; i < THREADS; i++) {
         char who[32];
@@ -99,6 +105,6 @@ int main(void) {
         snprintf(who, sizeof who, "thread %d", i);
         failed += !good(who, &jobs[i], &plain);
     }
-    printf("threads: %d passed, %d failed\n", THREADS + ROUNDS - failed, failed);
+    printf("threads: %d passed, %d failed\n", THREADS + FORKS - failed, failed);
     return failed != 0;
 }
