@@ -40,7 +40,8 @@ def exp_segsum(*shape):
 
 LENGTHS = [1, 137, 274, 410, 547, 683, 820, 956, 1093, 1230, 1366, 1503, 1639, 1776, 1912, 2048]
 
-# title, dtype, call, the limit of time / roofline, what the public kernel takes in the same model (None: not known)
+# title, dtype, call, the limit of time / roofline with no scalar time, what the public kernel takes in the same model
+# (None: not known)
 MODEL = [
     ("half, with x", "bf16", rotary(BIG, ROW), 1.15, 1.27),
     ("half, with x", "fp32", rotary(BIG, ROW), 1.06, 1.09),
@@ -79,6 +80,46 @@ MODEL = [
     ("[64,16,64,64]", "bf16", exp_segsum(64, 16, 64, 64), 3.0, 19.4),
     ("[1,1,1024,1024]", "fp32", exp_segsum(1, 1, 1024, 1024), 6.0, 58.0),
     ("[4,32,16,16,16]", "fp32", exp_segsum(4, 32, 16, 16, 16), 8.0, 28.0),
+]
+
+def _heads(d):
+    return rotary((1, 4096, 32, d), (1, 4096, 1, d))
+
+
+def _exact(heads, d):
+    op, shapes, attrs = rope(heads * d, heads * d, [512] * 4, d)
+    return op, shapes, {**attrs, "exact_grad": True}
+
+
+def _decode(d):
+    return rotary((8, 1, 32, d), (1, 1, 1, d))
+
+
+# With scalar time: title, dtype, call, the limit with its calibrated cost, and with one cycle per instruction: a number, or
+# "x 1.35" of the calibrated time, or None. Rows with "latency" compare with the roofline + 0.34 us.
+SCALAR = [
+    ("half [2,4096,32,128]", "bf16", rotary(BIG, ROW), 1.04, 1.20),
+    ("half [2,8192,5,128]", "bf16", rotary((2, 8192, 5, 128), (1, 8192, 1, 128)), 1.06, 1.35),
+    ("half [1,1024,8,128]", "bf16", rotary((1, 1024, 8, 128), (1, 1024, 1, 128)), 1.20, 1.60),
+    ("half [2,4096,32,128]", "fp32", rotary(BIG, ROW), 1.02, 1.03),
+    ("half [2,8192,5,128]", "fp32", rotary((2, 8192, 5, 128), (1, 8192, 1, 128)), 1.03, 1.10),
+    ("half [1,1024,8,128]", "fp32", rotary((1, 1024, 8, 128), (1, 1024, 1, 128)), 1.10, 1.25),
+    ("interleave [2,4096,32,128]", "bf16", rotary(BIG, ROW, 1), 1.06, 1.30),
+    ("quarter [2,4096,32,128]", "bf16", rotary(BIG, ROW, 2), 1.05, 1.30),
+    ("interleave-half [2,4096,32,128]", "bf16", rotary(BIG, ROW, 3), 1.15, 1.30),
+    *((f"half [1,4096,32,{d}]", "bf16", _heads(d), limit, "x 1.35") for d, limit in
+      ((16, 1.7), (20, 2.0), (32, 1.25), (36, 1.8), (72, 1.35), (80, 1.2), (100, 1.4))),
+    *((f"exact, {heads} heads of {d}, 2048 tokens", "bf16", _exact(heads, d), limit, "x 1.35") for heads, d, limit in
+      ((64, 24, 2.0), (16, 72, 1.5), (32, 100, 1.35))),
+    ("N24 D128 S4096+512, half", "bf16", norm_rope_concat(1, 24, 128, 4096, 4096, 512, 512, 4608, (2, 2, 2, 0)), 1.08, 1.30),
+    ("N24 D128 S4096+512, interleave", "bf16", norm_rope_concat(1, 24, 128, 4096, 4096, 512, 512, 4608, (2, 2, 1, 0)), 1.17, 1.30),
+    ("N16 D72 S1024, half", "bf16", norm_rope_concat(1, 16, 72, 1024, 1024, 0, 0, 1024, (1, 0, 2, 0)), 1.6, 2.2),
+    ("N16 D80 S1024, half", "bf16", norm_rope_concat(1, 16, 80, 1024, 1024, 0, 0, 1024, (1, 0, 2, 0)), 1.5, 2.2),
+    ("[64,16,64,64]", "bf16", exp_segsum(64, 16, 64, 64), 1.8, "x 1.5"),
+    ("[64,16,128,128]", "bf16", exp_segsum(64, 16, 128, 128), 1.4, "x 1.5"),
+    ("[1,16,16,256,256]", "bf16", exp_segsum(1, 16, 16, 256, 256), 1.3, "x 1.5"),
+    ("latency [1,256,256]", "bf16", exp_segsum(1, 256, 256), 3.5, None),
+    *((f"latency half [8,1,32,{d}]", "bf16", _decode(d), 2.5, None) for d in (64, 72, 128)),
 ]
 
 # title, call; each is measured in three dtypes. RopeGrad has fewer heads in k, as in grouped attention.

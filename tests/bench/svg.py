@@ -20,7 +20,8 @@ def draw(rows, folder):
         for i, (_, title, dtype, r, _, limit, public) in enumerate(mine):
             y = ROW * (i + 1.5)
             parts.append(f'<text x="10" y="{y + 12}">{title}, {dtype}</text>')
-            parts.append(f'<rect x="{LEFT}" y="{y}" width="{x(r["ratio"]) - LEFT:.1f}" height="14" fill="#4a7fb5"/>')
+            parts.append(f'<rect x="{LEFT}" y="{y}" width="{x(r["ratio"]) - LEFT:.1f}" height="14" fill="#a9c4e0"/>')
+            parts.append(f'<rect x="{LEFT}" y="{y}" width="{x(r["ratio_free"]) - LEFT:.1f}" height="14" fill="#4a7fb5"/>')
             parts.append(f'<line x1="{x(limit):.1f}" x2="{x(limit):.1f}" y1="{y - 2}" y2="{y + 16}" stroke="#c0392b" '
                          'stroke-width="2"/>')
             if public:
@@ -28,7 +29,7 @@ def draw(rows, folder):
             parts.append(f'<text x="{x(max(r["ratio"], public or 0)) + 8:.1f}" y="{y + 12}">{r["ratio"]:.2f}</text>')
         y = ROW * (len(mine) + 2)
         parts.append(f'<line x1="{x(1):.1f}" x2="{x(1):.1f}" y1="{ROW}" y2="{y}" stroke="#999" stroke-dasharray="4"/>')
-        parts.append(f'<text x="10" y="{y + 12}">bar: this package; red line: limit; dot: public kernel in the same '
+        parts.append(f'<text x="10" y="{y + 12}">bar: this package, light: scalar time; red line: limit without it; dot: public kernel in the same '
                      'model; dashed: roofline</text></svg>')
         with open(os.path.join(folder, f"roofline_{family}.svg"), "w") as f:
             f.write("\n".join(parts) + "\n")

@@ -188,10 +188,13 @@ done
 expect 0 '' "$python" - <<'PY'
 import json
 p = json.load(open("perf.json"))
-assert p["ratio"] >= 1 and p["cycles"] > 0 and p["gm_read"] > 0 and p["launch_us"] > 0, p
+assert 1 <= p["ratio_free"] <= p["ratio"] <= p["ratio_worst"], p
+assert p["time_free_us"] <= p["time_us"] <= p["time_worst_us"] and p["busy"]["S"] > 0 and p["scalar_instructions"] > 0, p
+assert p["cycles"] > 0 and p["gm_read"] > 0 and p["launch_us"] > 0, p
 assert p["min_bytes"] == 16 * (128 * 127 + 128) * 2
 assert abs(p["ratio"] - p["time_us"] / p["roofline_us"]) < 0.01 * p["ratio"]
-assert json.load(open("t.json"))
+rows = {e["tid"] for e in json.load(open("t.json"))["traceEvents"]}
+assert rows == {"S", "V", "MTE2", "MTE3"}, rows
 assert p["warnings"] == 0 and p["warning"] == []
 PY
 expect 1 'every dimension' "$ascgrad" perf ExpSegsumGrad --in 'grad_output=bf16[-1,-1]' --in 'grad_self=bf16[-1,-1]'

@@ -135,6 +135,35 @@ static void plain_add(const Gm &gm, bool) {
     WaitFlag<HardEvent::MTE3_V>(0);
 }
 
+/* Scalar code and nothing else: the kernel counts it. */
+template <int turns> static void spin(const Gm &, bool) {
+    TPipe pipe;
+    volatile int sum = 0;
+    for (int i = 0; i < turns; i++)
+        sum = sum + i;
+}
+
+/* A load behind so many vector calls: it waits until the scalar unit has put them all into V's
+ * queue. */
+template <int calls> static void load_behind(const Gm &gm, bool) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> work;
+    TBuf<TPosition::VECIN> in;
+    pipe.InitBuffer(work, ADD_FLOATS * 4 * 3 + 256);
+    pipe.InitBuffer(in, 128 * 1024);
+    LocalTensor<float> a = work.Get<float>(), b = a[ADD_FLOATS + 64], c = a[ADD_FLOATS * 2 + 64];
+    LocalTensor<float> t = in.Get<float>();
+    GlobalTensor<float> g;
+    g.SetGlobalBuffer((__gm__ float *)gm.in);
+    Duplicate(a, 1.0f, ADD_FLOATS);
+    Duplicate(b, 1.0f, ADD_FLOATS);
+    for (int i = 0; i < calls; i++) {
+        PipeBarrier<PIPE_V>();
+        Add(c, a, b, ADD_FLOATS);
+    }
+    DataCopy(t, g, 32 * 1024);
+}
+
 struct Row {
     const char *what;
     kernel_fn *kernel;
@@ -171,8 +200,43 @@ static double figure(const Row &row, const twin_report &r) {
     return r.time_us * (row.work / bytes) + r.launch_us;
 }
 
+static twin_report report;
+
+static bool cost(kernel_fn *kernel, void *memory, uint64_t bytes) {
+    Launch l;
+    char why[TWIN_WHY];
+    l.bytes = bytes;
+    l.in = l.out = memory;
+    return bench_run(kernel, l, &report, why) == TWIN_OK;
+}
+
+/* What has no published figure, but must hold. */
+static int run_rules(void *memory, uint64_t bytes) {
+    int failed = 0;
+    auto rule = [&](const char *what, bool holds) {
+        printf("%s%s\n", what, holds ? "" : "  FAIL");
+        failed += !holds;
+    };
+    double instructions[2], late[2];
+    bool good = cost(spin<1000>, memory, bytes);
+    instructions[0] = report.scalar;
+    good = cost(spin<2000>, memory, bytes) && good;
+    instructions[1] = report.scalar;
+    double each = (instructions[1] - instructions[0]) / 1000;
+    rule("a kernel counts its own instructions: 2 to 20 in a turn of a loop",
+         good && each >= 2 && each <= 20);
+    rule("one cycle each is the most, none the least",
+         report.cycles_free < report.cycles && report.cycles < report.cycles_worst);
+    good = cost(load_behind<10>, memory, bytes);
+    late[0] = report.cycles / report.cycles_free;
+    good = cost(load_behind<32>, memory, bytes) && good;
+    late[1] = report.cycles / report.cycles_free;
+    rule("a load waits behind more vector calls than V's queue holds, not behind fewer",
+         good && late[0] < 1.1 && late[1] > 1.2);
+    return failed;
+}
+
 static int run() {
-    static twin_report report;
     int passed = 0, failed = 0;
     uint64_t bytes = 64ull * STREAM_TILES * TILE * 4;
     void *in = calloc(1, bytes), *out = calloc(1, bytes);
@@ -196,6 +260,9 @@ static int run() {
                row.unit, off, good ? "" : "  FAIL");
         good ? passed++ : failed++;
     }
+    int broken = run_rules(out, bytes);
+    failed += broken;
+    passed += 3 - broken;
     free(in);
     free(out);
     printf("%d passed, %d failed\n", passed, failed);
