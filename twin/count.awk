@@ -17,7 +17,11 @@ function flush_block(    i, rest, n) {
     call = ""
 }
 
-$1 == ".file" && $2 ~ /^[0-9]+$/ { counted[$2] = $0 ~ files }
+$1 == ".file" && $2 ~ /^[0-9]+$/ { # "folder/name", or "folder" "name"
+    name = $0
+    gsub(/" "/, "/", name)
+    counted[$2] = name ~ files
+}
 $1 == ".loc" { here = counted[$2] }
 
 /__sanitizer_cov_trace_pc/ && $1 != ".globl" && $1 != ".hidden" {
