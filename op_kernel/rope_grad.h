@@ -200,34 +200,25 @@ __aicore__ inline void RopePass(RopeCore<T> &c, const Tiling &t) {
     }
 }
 
-/* Two sources of an instruction should not be in the same banks, which repeat every 512 bytes: what
- * tiles are multiplied by lies 256 bytes off. */
-__aicore__ inline uint32_t RopeLine(uint32_t bytes) {
-    return (bytes + 511) / 512 * 512;
-}
-
-/* The buffers; op_tiling/rope_tiling.c counts the same. */
-template <typename T>
-__aicore__ inline void RopeBuffers(RopeCore<T> &c, TPipe &pipe, uint32_t depth) {
-    constexpr uint32_t off = 256;
-    constexpr bool is_half = RopeIsHalf<T>::value;
-    uint32_t wide = c.native ? 0 : RopeLine(c.table * 4), tile = RopeLine(c.tile * 4);
-    pipe.InitBuffer(c.x_in, depth, RopeLine(c.tile * sizeof(T)));
-    pipe.InitBuffer(c.y_out, depth, RopeLine(c.tile * sizeof(T)));
-    pipe.InitBuffer(c.table_in, 1, RopeLine(2 * c.table * sizeof(T)));
-    pipe.InitBuffer(c.table_buf, off + 2 * wide + (is_half && !c.exact ? c.table * 2 : 0));
-    LocalTensor<float> table = c.table_buf.template Get<float>();
+/* The buffers as tiling has laid them out. */
+template <typename T, typename Tiling>
+__aicore__ inline void RopeBuffers(RopeCore<T> &c, TPipe &pipe, const Tiling &t) {
+    pipe.InitBuffer(c.x_in, t.depth, t.x_bytes);
+    pipe.InitBuffer(c.y_out, t.depth, t.x_bytes);
+    pipe.InitBuffer(c.table_in, 1, t.table_in_bytes);
+    pipe.InitBuffer(c.table_buf, t.table_bytes);
     if (!c.native) {
-        c.cos = table[off / 4];
-        c.sin = table[(off + wide) / 4];
+        c.cos = c.table_buf.template Get<float>()[t.cos_at / sizeof(float)];
+        c.sin = c.table_buf.template Get<float>()[t.sin_at / sizeof(float)];
     }
-    if (is_half && !c.exact) c.w = c.table_buf.template Get<half>()[(off + 2 * wide) / 2];
-    if (!c.exact && (is_half || sizeof(T) == 4)) return;
-    uint32_t wides = sizeof(T) == 2 ? tile : 0;
-    pipe.InitBuffer(c.tile_buf, wides + (c.exact ? tile + off : 0));
-    LocalTensor<float> tiles = c.tile_buf.template Get<float>();
-    c.x_wide = tiles;
-    if (c.exact) c.x_sin = tiles[(wides + (c.padded % 128 == 0 ? off : 0)) / 4];
+    if (RopeIsHalf<T>::value && !c.exact) {
+        c.w = c.table_buf.template Get<half>()[t.w_at / sizeof(half)];
+    }
+    if (t.tile_bytes > 0) {
+        pipe.InitBuffer(c.tile_buf, t.tile_bytes);
+        c.x_wide = c.tile_buf.template Get<float>();
+        if (c.exact) c.x_sin = c.x_wide[t.x_sin_at / sizeof(float)];
+    }
 }
 
 template <typename T, typename Tiling>
@@ -256,7 +247,7 @@ __aicore__ inline void RopeGradRun(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADD
     c.exact = t.exact != 0;
     c.packed = t.packed != 0;
     c.native = t.native != 0;
-    RopeBuffers(c, pipe, t.depth);
+    RopeBuffers(c, pipe, t);
     for (c.column = 0; c.column < c.half_head; c.column += t.columns) {
         constexpr uint32_t unit = 32 / sizeof(T);
         c.columns = RopeMin(t.columns, c.half_head - c.column);

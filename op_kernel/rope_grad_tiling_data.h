@@ -20,29 +20,54 @@
 #define ROPE_GRAD_MANY  2048 /* 8 KB; static shapes hold the struct twice on a stack of 32 KB */
 
 typedef struct RopeGradFew {
-    uint32_t head; /* D, columns of a head */
+    /* D, columns of a head */
+    uint32_t head;
     uint32_t q_heads;
     uint32_t k_heads;
-    uint32_t exact;      /* 0: default formula, 1: true gradient */
-    uint32_t columns;    /* of a half head in one pass: D / 2, unless that is too wide for the UB */
-    uint32_t padded;     /* columns rounded up to whole 32 bytes */
-    uint32_t packed;     /* rows lie in the UB as in GM: one copy moves many */
-    uint32_t native;     /* fp16, default formula: w is formed in fp16, not in fp32 and rounded */
-    uint32_t table_rows; /* positions whose cos and sin are held at a time */
-    uint32_t tile;       /* elements of q or k held at a time */
-    uint32_t stream;     /* q and k are too large to be in the L2 cache */
-    uint32_t batch;      /* sequences that are not empty */
-    uint32_t group;      /* sequences that share cos and sin */
-    uint32_t depth;      /* buffers for tiles on the way in, and as many on the way out */
+    /* 0: default formula, 1: true gradient */
+    uint32_t exact;
+    /* columns of a half head in one pass: D / 2, unless that is too wide for the UB */
+    uint32_t columns;
+    /* columns rounded up to whole 32 bytes */
+    uint32_t padded;
+    /* rows lie in the UB as in GM: one copy moves many */
+    uint32_t packed;
+    /* fp16, default formula: w is formed in fp16, not in fp32 and rounded */
+    uint32_t native;
+    /* positions whose cos and sin are held at a time */
+    uint32_t table_rows;
+    /* elements of q or k held at a time */
+    uint32_t tile;
+    /* q and k are too large to be in the L2 cache */
+    uint32_t stream;
+    /* sequences that are not empty */
+    uint32_t batch;
+    /* sequences that share cos and sin */
+    uint32_t group;
+    /* The UB in bytes: `depth` buffers for tiles on the way in, and as many on the way out, */
+    uint32_t depth;
+    uint32_t x_bytes;
+    /* one for rows of cos and sin on the way in, */
+    uint32_t table_in_bytes;
+    /* the coefficients, with cos, sin and w at these places, */
+    uint32_t table_bytes;
+    uint32_t cos_at;
+    uint32_t sin_at;
+    uint32_t w_at;
+    /* and what a tile is in between, x and, at this place, x * sin. */
+    uint32_t tile_bytes;
+    uint32_t x_sin_at;
     int64_t cut_token[ROPE_GRAD_CORES + 1];
     uint32_t cut_seq[ROPE_GRAD_CORES + 1];
     uint32_t cut_pos[ROPE_GRAD_CORES + 1];
     uint32_t cut_skip[ROPE_GRAD_CORES + 1];
-    uint32_t zero; /* keeps the size a multiple of 8 */
+    /* keeps the size a multiple of 8 */
+    uint32_t zero;
     uint32_t length[ROPE_GRAD_FEW];
 } RopeGradFew;
 
-typedef struct RopeGradMany { /* the same up to length */
+/* The same up to length. */
+typedef struct RopeGradMany {
     uint32_t head;
     uint32_t q_heads;
     uint32_t k_heads;
@@ -57,6 +82,14 @@ typedef struct RopeGradMany { /* the same up to length */
     uint32_t batch;
     uint32_t group;
     uint32_t depth;
+    uint32_t x_bytes;
+    uint32_t table_in_bytes;
+    uint32_t table_bytes;
+    uint32_t cos_at;
+    uint32_t sin_at;
+    uint32_t w_at;
+    uint32_t tile_bytes;
+    uint32_t x_sin_at;
     int64_t cut_token[ROPE_GRAD_CORES + 1];
     uint32_t cut_seq[ROPE_GRAD_CORES + 1];
     uint32_t cut_pos[ROPE_GRAD_CORES + 1];

@@ -6,22 +6,11 @@
  */
 #include "../core/node.h"
 #include "../op_kernel/exp_segsum_grad_tiling_data.h"
+#include "arith.h"
 
 enum { GRAD_OUTPUT, GRAD_SELF };
 enum { BLOCK = 128, HALF = 64, STRIP = 16 }; /* as in the kernel */
 enum { MOST_ROWS = 4095 };                   /* of one DataCopyPad */
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-    return a / b + (a % b != 0);
-}
-
-static int64_t round_up(int64_t a, int64_t b) {
-    return ceil_div(a, b) * b;
-}
 
 static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgrad_error *error) {
     const struct ascgrad_shape *s = node->in[GRAD_OUTPUT].shape, *y = node->in[GRAD_SELF].shape;
@@ -61,27 +50,19 @@ static ascgrad_result check(const struct ascgrad_node *node, struct ascgrad_erro
     return ASCGRAD_DONE;
 }
 
-/* How many results of T elements fill whole 32-byte blocks: cores never share one. */
-static int64_t aligned_group(int64_t t, int64_t es) {
-    int64_t group = 1;
-    while (group * t * es % 32)
-        group *= 2;
-    return group;
-}
-
 /* Matrices per tile: what fits, but four tiles per core if that leaves tiles worth a copy. */
 static int64_t small_tile(const ExpSegsumGradTilingData *d, int64_t es, int64_t cores) {
     int64_t t = d->size;
     int64_t pitch = t % 8 == 0 ? t : round_up(t, 32 / es);
     int64_t result = t % 8 == 0 ? t : round_up(t, STRIP);
-    int64_t most = least(least(EXP_SEGSUM_SMALL_TILE / (t * pitch), EXP_SEGSUM_SMALL_OUT / result),
-                         MOST_ROWS / t);
+    int64_t fit = least(least(EXP_SEGSUM_SMALL_TILE / (t * pitch), EXP_SEGSUM_SMALL_OUT / result),
+                        MOST_ROWS / t);
     int64_t mine = ceil_div(d->units, cores) * d->unit;
     int64_t wish = ceil_div(mine, 4), enough = ceil_div(2048, t * pitch);
-    int64_t tile = least(most, wish > enough ? wish : enough);
+    int64_t tile = least(fit, most(wish, enough));
     tile = ceil_div(mine, ceil_div(mine, tile)); /* tiles of one size */
     int64_t whole = round_up(tile, d->unit);
-    return whole <= most ? whole : tile;
+    return whole <= fit ? whole : tile;
 }
 
 /* Off-diagonal tiles of 64 rows x 128 columns in one matrix: row half r has r / 2 of them. */
@@ -137,7 +118,7 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
         d.units = d.size ? ceil_div(d.matrices, d.unit) : 0;
     } else if (d.size <= BLOCK) {
         launch->key = d.size <= HALF ? EXP_SEGSUM_SMALL : EXP_SEGSUM_BLOCK;
-        d.unit = aligned_group(d.size, es);
+        d.unit = rows_per_block(d.size * es);
         d.units = ceil_div(d.matrices, d.unit);
         if (d.size <= HALF) d.tile = small_tile(&d, es, cores);
     } else {

@@ -4,10 +4,11 @@
  * Tiles and chunks follow from the shapes alone, never from the chip: the sums of dgamma and dbeta
  * come out with the same bits everywhere. Only who works on what depends on the number of cores.
  */
+#include "arith.h"
 #include "norm_rope_concat.h"
 
 enum {
-    UB = 196352, /* the smallest of all supported chips; the plan is made for it */
+    UB = SMALLEST_UB, /* the plan is made for it */
     ALIGN = 512,
     PHASE = 256,       /* two sources of one instruction: 256 bytes apart modulo 512 */
     MOST_PITCH = 2032, /* floats of a line whose stride in blocks still fits 8 bits */
@@ -18,31 +19,6 @@ enum {
     FEW_CORES = 40,      /* a small call should give so many cores a tile */
     SWAP_ENTRIES = 1024, /* of the Gather table of fp32 interleave */
 };
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-    return a / b + (a % b != 0);
-}
-
-static int64_t round_up(int64_t a, int64_t b) {
-    return ceil_div(a, b) * b;
-}
-
-/* Lines that fill whole 32-byte blocks of GM: cores meet only there. */
-static int64_t aligned_lines(int64_t dim, int64_t es) {
-    int64_t lines = 1;
-    while (lines * dim * es % 32) {
-        lines *= 2;
-    }
-    return lines;
-}
 
 /* How a line lies in UB: pieces, column blocks, floats from line to line. */
 static int64_t plan_line(NormRopeConcatGradTilingData *d, int64_t es) {
@@ -134,7 +110,7 @@ static int64_t lay_out(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitc
     d->tile_lines = (uint32_t)lines;
     d->sum_lines = (uint32_t)ceil_div(lines, SUM_SHARE);
     d->chunk_lines = chunk;
-    int64_t rows = table_rows(d, lines, aligned_lines(d->dim, es));
+    int64_t rows = table_rows(d, lines, rows_per_block(d->dim * es));
     lay_input(d, es, pitch, rows);
     lay_work(d, es, pitch, rows);
     d->out_bytes = (uint32_t)round_up(lines * pitch * es, ALIGN);
@@ -189,7 +165,7 @@ static int64_t most_lines(NormRopeConcatGradTilingData *d, int64_t es, int64_t p
 /* The largest tile that fits and, if there is little to do, still leaves one for every core; of
  * whole (b, s) where that costs little, of whole 32-byte blocks where that is possible. */
 static int64_t plan_tile(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch) {
-    int64_t heads = most(d->heads, 1), unit = aligned_lines(d->dim, es), all = 0;
+    int64_t heads = most(d->heads, 1), unit = rows_per_block(d->dim * es), all = 0;
     for (int i = 0; i < NRC_NORMED; i++) {
         all += d->stream[i].copy ? 0 : d->stream[i].lines;
     }
@@ -206,7 +182,7 @@ static int64_t plan_tile(NormRopeConcatGradTilingData *d, int64_t es, int64_t pi
 
 /* Streams that are only copied: large calls move full buffers, small ones spread over the cores. */
 static void plan_copies(NormRopeConcatGradTilingData *d, int64_t es) {
-    int64_t line = round_up(d->dim * es, 32), unit = aligned_lines(d->dim, es), all = 0;
+    int64_t line = round_up(d->dim * es, 32), unit = rows_per_block(d->dim * es), all = 0;
     for (int i = 0; i < NRC_STREAMS; i++) {
         all += d->stream[i].copy ? d->stream[i].lines : 0;
     }

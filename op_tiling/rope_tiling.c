@@ -9,6 +9,7 @@
 
 #include "../core/node.h"
 #include "../op_kernel/rope_grad_tiling_data.h"
+#include "arith.h"
 
 enum { Q, K, COS, SIN, INPUTS };
 enum { SEQ_LEN, EXACT };
@@ -20,7 +21,6 @@ enum {
     HEAD = 1 << 28,        /* columns of a head: gaps of a copy have 32 bits */
     TABLE = 4096,          /* elements of cos in the UB */
     TABLE_ROWS = 128,      /* repeats have 8 bits */
-    LINES = 8192,          /* bytes lost by starting buffers on 512 bytes */
     BLOCKS = 4094,         /* blocks of one copy have 12 bits */
     KEPT_IN_L2 = 64 << 20, /* bytes of q and k that may still be in the L2 cache when we come */
 };
@@ -115,60 +115,80 @@ static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany
     return ASCGRAD_DONE;
 }
 
-static uint32_t least(uint64_t a, uint64_t b) {
-    return (uint32_t)(a < b ? a : b);
+/* Where everything lies in the UB for tiles of t->tile elements. Buffers begin at lines of 512
+ * bytes, in which the banks repeat; what tiles are multiplied by lies half a line off, so that the
+ * sources of an instruction are in different banks. Returns the bytes in all. */
+static int64_t lay_out(RopeGradMany *t, int32_t dtype) {
+    enum { LINE = 512, OFF = 256 };
+    int64_t size = (int64_t)ascgrad_dtype_size(dtype),
+            table = 2 * (int64_t)t->table_rows * t->padded;
+    int64_t wide = t->native ? 0 : round_up(4 * table, LINE), tile = round_up(4 * t->tile, LINE);
+    bool halves = dtype == ASCGRAD_FP16 && !t->exact, widened = size == 2 && !halves;
+    t->x_bytes = (uint32_t)round_up(t->tile * size, LINE);
+    t->table_in_bytes = (uint32_t)round_up(2 * table * size, LINE);
+    t->cos_at = OFF;
+    t->sin_at = (uint32_t)(OFF + wide);
+    t->w_at = (uint32_t)(OFF + 2 * wide);
+    t->table_bytes = (uint32_t)round_up(t->w_at + (halves ? 2 * table : 0), GM_BLOCK);
+    t->x_sin_at = (uint32_t)((widened ? tile : 0) + (t->padded % 128 == 0 ? OFF : 0));
+    t->tile_bytes = (uint32_t)((widened ? tile : 0) + (t->exact ? tile + OFF : 0));
+    return 2 * (int64_t)t->depth * t->x_bytes + t->table_in_bytes + t->table_bytes + t->tile_bytes;
 }
 
-/* Sizes of what is held in the UB; op_kernel/rope_grad.h allocates the same. */
+/* The longest tile of whole heads, at most `heads` of them, that fits with t->depth buffers. */
+static int64_t longest_tile(RopeGradMany *t, int32_t dtype, int64_t heads, int64_t ub) {
+    int64_t size = (int64_t)ascgrad_dtype_size(dtype), head = 2 * (int64_t)t->padded;
+    for (heads = least(heads, ub / (2 * t->depth * size * head)); heads > 0; heads--) {
+        t->tile = (uint32_t)(heads * head);
+        if (lay_out(t, dtype) <= ub) {
+            break;
+        }
+    }
+    return heads;
+}
+
 static ascgrad_result plan_buffers(const struct ascgrad_node *node, const struct ascgrad_chip *chip,
                                    RopeGradMany *t, struct ascgrad_error *error) {
     int32_t dtype = node->in[Q].dtype;
-    uint32_t size = (uint32_t)ascgrad_dtype_size(dtype), half = t->head / 2, unit = 32 / size;
+    int64_t unit = GM_BLOCK / (int64_t)ascgrad_dtype_size(dtype), half = t->head / 2;
     t->packed = t->head % 16 == 0 && half <= WIDEST; /* both halves start on 32 bytes of fp32 */
-    t->columns = least(half, WIDEST);
-    t->padded = t->packed ? half : (t->columns + unit - 1) / unit * unit;
-    uint32_t head = 2 * t->padded;
-    t->table_rows = least(TABLE / head, TABLE_ROWS);
+    t->columns = (uint32_t)least(half, WIDEST);
+    t->padded = (uint32_t)(t->packed ? half : round_up(t->columns, unit));
+    int64_t head = 2 * (int64_t)t->padded, heads = most(1, most(t->q_heads, t->k_heads));
+    t->table_rows = (uint32_t)least(TABLE / head, TABLE_ROWS);
     t->native = dtype == ASCGRAD_FP16 && !t->exact && t->padded % 16 == 0; /* and of fp16 */
-
-    /* Bytes per element of cos, and of a tile besides its buffers in and out. */
-    uint64_t table = 2 * size + (t->native ? 0u : 8u), tile = 0; /* cos and sin, or w, in fp32 */
-    if (dtype == ASCGRAD_FP16 && !t->exact) {
-        table += 2; /* w in fp16 */
-    } else {
-        tile = (dtype == ASCGRAD_FP32 ? 0u : 4u) + (t->exact ? 4u : 0u); /* x and x * sin in fp32 */
-    }
-    uint64_t fixed = table * t->table_rows * head + LINES;
-    uint64_t room = chip->ub > fixed ? chip->ub - fixed : 0;
     /* Short rows make short copies, whose latency two buffers do not hide. */
-    uint64_t heads = t->q_heads > t->k_heads ? t->q_heads : t->k_heads;
-    uint64_t useful = (heads ? heads : 1) * t->table_rows, fit = room / (8 * size + tile) / head;
-    t->depth = useful <= fit ? 4 : 2;
-    fit = t->depth == 4 ? useful : room / (4 * size + tile) / head;
-    t->tile = least(fit, t->packed ? INT32_MAX / 8 / head : BLOCKS / 2) * head;
-    if (t->tile == 0) {
-        return ascgrad_refuse(
-            error, node, "the unified buffer of %" PRIu64 " bytes cannot hold a head of %" PRIu32,
-            chip->ub, t->head);
+    int64_t ub = least((int64_t)(chip->ub >> 1), INT32_MAX / 2) * 2;
+    int64_t limit = t->packed ? INT32_MAX / 8 / head : BLOCKS / 2;
+    int64_t useful = least(heads * t->table_rows, limit);
+    t->depth = 4;
+    if (longest_tile(t, dtype, useful, ub) < useful) {
+        t->depth = 2;
+        if (longest_tile(t, dtype, limit, ub) == 0) {
+            return ascgrad_refuse(error, node,
+                                  "the unified buffer of %" PRIu64
+                                  " bytes cannot hold a head of %" PRIu32,
+                                  chip->ub, t->head);
+        }
     }
     return ASCGRAD_DONE;
 }
 
 /* What the cores before core c have of n. */
-static uint64_t share(uint64_t n, uint32_t c, uint32_t cores) {
+static int64_t share(int64_t n, int64_t c, int64_t cores) {
     return n / cores * c + least(n % cores, c);
 }
 
 /* Cuts at multiples of `step` tokens, so that no two cores write into one 32-byte block of GM. */
-static void cut_tokens(RopeGradMany *t, uint64_t tokens, uint64_t step, uint32_t cores) {
-    uint64_t units = (tokens + step - 1) / step, first = 0;
+static void cut_tokens(RopeGradMany *t, int64_t tokens, int64_t step, uint32_t cores) {
+    int64_t units = ceil_div(tokens, step), first = 0;
     uint32_t seq = 0;
     for (uint32_t c = 1; c < cores; c++) {
-        uint64_t token = share(units, c, cores) * step;
+        int64_t token = share(units, c, cores) * step;
         while (token >= first + t->length[seq]) {
             first += t->length[seq++];
         }
-        t->cut_token[c] = (int64_t)first;
+        t->cut_token[c] = first;
         t->cut_seq[c] = seq;
         t->cut_pos[c] = (uint32_t)(token - first);
     }
@@ -179,9 +199,9 @@ static void cut_tokens(RopeGradMany *t, uint64_t tokens, uint64_t step, uint32_t
 struct group {
     const uint32_t *length;
     uint32_t count;
-    uint64_t tokens, cost;
-    uint64_t row, position; /* cost of a row of q and k in and out, and of a row of cos and sin */
-    uint64_t spent;         /* on all positions before pos */
+    int64_t tokens, cost;
+    int64_t row, position;  /* cost of a row of q and k in and out, and of a row of cos and sin */
+    int64_t spent;          /* on all positions before pos */
     uint32_t pos, ended;    /* sequences that do not reach pos */
     uint32_t sorted[GROUP]; /* their lengths first; empty until needed */
 };
@@ -189,13 +209,13 @@ struct group {
 static void see_group(struct group *g, const RopeGradMany *t, uint32_t seq) {
     uint32_t longest = 0;
     g->length = t->length + seq;
-    g->count = least(t->batch - seq, t->group);
+    g->count = (uint32_t)least(t->batch - seq, t->group);
     g->tokens = 0;
     for (uint32_t i = 0; i < g->count; i++) {
         g->tokens += g->length[i];
         longest = g->length[i] > longest ? g->length[i] : longest;
     }
-    g->row = 2 * ((uint64_t)t->q_heads + t->k_heads);
+    g->row = 2 * ((int64_t)t->q_heads + t->k_heads);
     g->position = 2;
     g->cost = g->tokens * g->row + longest * g->position;
     g->spent = 0;
@@ -216,8 +236,8 @@ static void sort_group(struct group *g) {
 
 /* Advances to the last position before which at most `cost` is spent, less than the whole group's;
  * returns how many rows of that position the rest pays for. */
-static uint32_t advance(struct group *g, uint64_t cost) {
-    uint64_t live, slope;
+static uint32_t advance(struct group *g, int64_t cost) {
+    int64_t live, slope;
     if (g->sorted[0] == 0) {
         sort_group(g);
     }
@@ -231,24 +251,24 @@ static uint32_t advance(struct group *g, uint64_t cost) {
         g->spent += reach * slope;
         g->pos += reach;
     }
-    uint64_t steps = (cost - g->spent) / slope;
+    int64_t steps = (cost - g->spent) / slope;
     g->spent += steps * slope;
     g->pos += (uint32_t)steps;
-    return least((cost - g->spent) / g->row, live - 1);
+    return (uint32_t)least((cost - g->spent) / g->row, live - 1);
 }
 
 static void cut_groups(RopeGradMany *t, uint32_t cores) {
     struct group g;
-    uint64_t total = 0, spent = 0;
+    int64_t total = 0, spent = 0;
     for (uint32_t seq = 0; seq < t->batch; seq += t->group) {
         see_group(&g, t, seq);
         total += g.cost;
     }
-    uint64_t token = 0;
+    int64_t token = 0;
     uint32_t seq = 0;
     see_group(&g, t, 0);
     for (uint32_t c = 1; c < cores; c++) {
-        uint64_t cost = share(total, c, cores);
+        int64_t cost = share(total, c, cores);
         while (cost >= spent + g.cost) {
             spent += g.cost;
             token += g.tokens;
@@ -256,7 +276,7 @@ static void cut_groups(RopeGradMany *t, uint32_t cores) {
             see_group(&g, t, seq);
         }
         t->cut_skip[c] = advance(&g, cost - spent);
-        t->cut_token[c] = (int64_t)token;
+        t->cut_token[c] = token;
         t->cut_seq[c] = seq;
         t->cut_pos[c] = g.pos;
     }
@@ -264,26 +284,22 @@ static void cut_groups(RopeGradMany *t, uint32_t cores) {
 
 static uint32_t plan_cores(const struct ascgrad_node *node, const struct ascgrad_chip *chip,
                            RopeGradMany *t) {
-    uint64_t size = ascgrad_dtype_size(node->in[Q].dtype),
-             tokens = (uint64_t)node->in[Q].shape->dim[0];
-    uint64_t row = t->head * size, step = 1;
-    while (row * t->q_heads * step % 32 != 0 || row * t->k_heads * step % 32 != 0) {
-        step *= 2;
-    }
-    uint32_t cores =
-        least(least(chip->cores ? chip->cores : 1, ROPE_GRAD_CORES), (tokens + step - 1) / step);
-    t->group = step > 1 ? 1 : least(tokens / cores / RUN, GROUP);
-    t->group = t->group < 1 ? 1 : t->group;
-    t->stream = row * tokens * ((uint64_t)t->q_heads + t->k_heads) > KEPT_IN_L2;
+    int64_t size = (int64_t)ascgrad_dtype_size(node->in[Q].dtype), row = t->head * size;
+    int64_t tokens = node->in[Q].shape->dim[0];
+    int64_t step = most(rows_per_block(row * t->q_heads), rows_per_block(row * t->k_heads));
+    int64_t cores = least(most(chip->cores, 1), ROPE_GRAD_CORES);
+    cores = least(cores, ceil_div(tokens, step));
+    t->group = (uint32_t)(step > 1 ? 1 : most(1, least(tokens / cores / RUN, GROUP)));
+    t->stream = tokens > KEPT_IN_L2 / row / ((int64_t)t->q_heads + t->k_heads);
     if (t->group == 1 || t->batch == 1) {
         t->group = 1;
-        cut_tokens(t, tokens, step, cores);
+        cut_tokens(t, tokens, step, (uint32_t)cores);
     } else {
-        cut_groups(t, cores);
+        cut_groups(t, (uint32_t)cores);
     }
-    t->cut_token[cores] = (int64_t)tokens;
+    t->cut_token[cores] = tokens;
     t->cut_seq[cores] = t->batch;
-    return cores;
+    return (uint32_t)cores;
 }
 
 ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,

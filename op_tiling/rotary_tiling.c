@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tiling of RotaryMulGrad(x, r1, r2, dy) and RotaryPositionEmbeddingGrad(dy, cos, sin, [x]).
- * Checks the node and collapses its axes; rotary_plan_tiling.c does the rest.
+ * Checks the node and collapses its axes; rotary_plan.c does the rest.
  */
 #include "rotary.h"
 
@@ -142,9 +142,9 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
                               name(node, q->dy), (long long)MOST_BYTES, ascgrad_shape_text(dy, &a),
                               (long long)size);
     }
-    if (chip->ub < ROTARY_UB) {
+    if (chip->ub < SMALLEST_UB) {
         return ascgrad_refuse(error, node, "the kernel needs %d bytes of UB, the chip has %llu",
-                              ROTARY_UB, (unsigned long long)chip->ub);
+                              SMALLEST_UB, (unsigned long long)chip->ub);
     }
     RotaryGradTiling t = {.tile = 2048, .strips = 1, .unit = 1, .segments = 1};
     int64_t pieces = 1;
@@ -153,15 +153,14 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
         t.with_x = q->with_x;
         way =
             ascgrad_rotary_plan(&t, (enum rotary_mode)q->mode, &axes, dy->dim[dy->rank - 1], size);
-        pieces = rotary_least(rotary_divide_up(t.lines, t.unit) * t.segments,
-                              rotary_divide_up(elements, CORE));
+        pieces = least(ceil_div(t.lines, t.unit) * t.segments, ceil_div(elements, CORE));
     }
     if (sums && !t.with_x) { /* nothing to sum, because x is not there or because dy is empty */
         t.zeros = ascgrad_elements(cos, 0, cos->rank);
-        pieces = rotary_most(pieces, rotary_divide_up(t.zeros, 4 * CORE));
+        pieces = most(pieces, ceil_div(t.zeros, 4 * CORE));
     }
     launch->key = way + (t.partial ? 10 : 0);
-    launch->block_dim = (uint32_t)rotary_most(1, rotary_least(pieces, chip->cores));
+    launch->block_dim = (uint32_t)most(1, least(pieces, chip->cores));
     launch->sync_all = t.partial != 0;
     launch->workspace = t.partial ? (uint64_t)(t.segments * 2 * t.lines * t.sum_row * 4) : 0;
     return ascgrad_put(launch, node, &t, sizeof t, error);

@@ -28,7 +28,7 @@ objects() {
 sources() { (cd "$root" && ls "$@"); }
 
 # shellcheck disable=SC2046
-objects host core/node.c $(sources op_proto/*_infer.c op_tiling/*_tiling.c)
+objects host core/node.c $(sources op_proto/*_infer.c op_tiling/*.c)
 gcc -std=gnu11 -c -Icore "$gen/ir_table.c" -o "$work/ir_table.o"
 pure="$work/host/*.o $work/ir_table.o"
 # shellcheck disable=SC2086
@@ -75,7 +75,7 @@ gcc -std=gnu11 -fPIC -c -Icore "$gen/ir_table.c" -o "$work/proto/ir_table.o"
 g++ "$work"/proto/*.o $link -Wl,-z,nodelete -o "$work/libcust_opsproto_rt2.0.so"
 extra=-DASCGRAD_LIB_TILING
 # shellcheck disable=SC2046
-objects master ge/registry.c core/node.c ge/context.c ge/tiling.c ge/guard.c ge/chip.c ge/log.c ge/oldlibc.c $(sources op_tiling/*_tiling.c)
+objects master ge/registry.c core/node.c ge/context.c ge/tiling.c ge/guard.c ge/chip.c ge/log.c ge/oldlibc.c $(sources op_tiling/*.c)
 # shellcheck disable=SC2086
 g++ $cxx -c ge/platform.cpp -o "$work/master/platform.o"
 gcc -std=gnu11 -fPIC -c -Icore "$gen/ir_table.c" -o "$work/master/ir_table.o"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation test of infer and tiling: one small fault at a time in op_proto/*_infer.c and op_tiling/*_tiling.c; do the tests
+"""Mutation test of infer and tiling: one small fault at a time in op_proto/*_infer.c and op_tiling/*.c; do the tests
 notice? A fault is a comparison or a sign turned around, a constant off by one, && for ||, a condition that never holds.
 
     mutate.py --build BUILD [--count N] [--seed S] [--least PERCENT] [FILE...]
@@ -53,7 +53,7 @@ class Bench:
         self.generated, self.work = os.path.join(build, "generated"), work
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
-        self.files = sorted(glob.glob(ROOT + "/op_proto/*_infer.c") + glob.glob(ROOT + "/op_tiling/*_tiling.c"))
+        self.files = sorted(glob.glob(ROOT + "/op_proto/*_infer.c") + glob.glob(ROOT + "/op_tiling/*.c"))
         common = [ROOT + "/core/node.c", self.generated + "/ir_table.c"]
         self.objects = {f: self.compile(f, os.path.join(work, os.path.basename(f) + ".o")) for f in self.files + common}
         tests = ROOT + "/tests/"

@@ -39,11 +39,11 @@ for library in opsproto opmaster; do
   [ "$(wc -l <"$work/said")" = 5 ] || { cat "$work/said"; exit 1; }
 done
 # shellcheck disable=SC2046
-$cc -o "$work/test_rows" tests/op_tiling/test_rows.c tests/op_tiling/rows.c core/node.c "$gen/ir_table.c" $(ls op_proto/*_infer.c op_tiling/*_tiling.c)
+$cc -o "$work/test_rows" tests/op_tiling/test_rows.c tests/op_tiling/rows.c core/node.c "$gen/ir_table.c" $(ls op_proto/*_infer.c op_tiling/*.c)
 arm "$work/test_rows"
 # shellcheck disable=SC2046
 $cc -o "$work/tiling_property" tests/op_tiling/tiling_property.c tests/op_tiling/property_*.c core/node.c "$gen/ir_table.c" \
-  $(ls op_proto/*_infer.c op_tiling/*_tiling.c)
+  $(ls op_proto/*_infer.c op_tiling/*.c)
 arm "$work/tiling_property" --count 20000 --seed 1
 
 # Rows on the twin: against the reference, and the same bits as here.

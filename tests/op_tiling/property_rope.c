@@ -34,19 +34,17 @@ static void make(struct trial *t, int32_t dtype) {
     t->node.attr[1].i = chance(t, 50);
 }
 
-static int64_t line(int64_t bytes) {
-    return up(bytes, 512);
-}
-
-/* Buffers as op_kernel/rope_grad.h makes them. */
+/* What lies in the UB has room and does not overlap. */
 static const char *judge_buffers(const RopeGradMany *d, int32_t dtype, int64_t ub) {
     int64_t es = (int64_t)ascgrad_dtype_size(dtype), table = (int64_t)d->table_rows * 2 * d->padded;
     bool half = dtype == ASCGRAD_FP16;
-    int64_t wide = d->native ? 0 : line(table * 4), tile = line((int64_t)d->tile * 4);
-    wide_int bytes = (wide_int)2 * d->depth * line(d->tile * es) + line(2 * table * es);
-    bytes += up(256 + 2 * wide + (half && !d->exact ? table * 2 : 0), 32);
-    if (d->exact || (!half && es == 2)) bytes += (es == 2 ? tile : 0) + (d->exact ? tile + 256 : 0);
-    NEED(bytes <= ub);
+    NEED(((wide_int)2 * d->depth * d->x_bytes + d->table_in_bytes + d->table_bytes +
+          d->tile_bytes) <= ub);
+    NEED(d->x_bytes >= d->tile * es && d->table_in_bytes >= 2 * table * es);
+    if (!d->native) NEED(d->sin_at >= d->cos_at + 4 * table && d->w_at >= d->sin_at + 4 * table);
+    NEED(d->table_bytes >= d->w_at + (half && !d->exact ? 2 * table : 0));
+    int64_t tile = (int64_t)d->tile * 4, wide = es == 2 && (!half || d->exact) ? tile : 0;
+    NEED(d->tile_bytes >= (d->exact ? d->x_sin_at + tile : wide) && d->x_sin_at >= wide);
     NEED(d->tile > 0 && d->tile % (2 * d->padded) == 0 && d->table_rows >= 1 && d->depth >= 2);
     NEED(d->columns >= 1 && d->columns <= d->head / 2 && d->padded >= d->columns);
     NEED((d->packed ? 2 : 1) * d->padded * es % 32 == 0 && d->padded % 8 == 0);

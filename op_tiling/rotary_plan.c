@@ -27,19 +27,6 @@ enum {
     MEETING = 8192,     /* elements that a core moves while the cores meet */
 };
 
-static int64_t least(int64_t a, int64_t b) {
-    return rotary_least(a, b);
-}
-static int64_t most(int64_t a, int64_t b) {
-    return rotary_most(a, b);
-}
-static int64_t divide_up(int64_t a, int64_t b) {
-    return rotary_divide_up(a, b);
-}
-static int64_t round_up(int64_t a, int64_t b) {
-    return divide_up(a, b) * b;
-}
-
 /* How the kernel finds partners (MODE in rotary_grad.h). TURN_HALVES: halves begin inside 32-byte
  * blocks, rows of floats do not. */
 enum kernel_mode { HALVES = 0, PAIRS = 1, PLANES = 3, TURN_HALVES = 4 };
@@ -70,14 +57,14 @@ static struct needs needs_of(const RotaryGradTiling *t, enum kernel_mode mode, i
  * blocks. */
 static void cut(RotaryGradTiling *t, const struct needs *n, int64_t pitch, int64_t unit,
                 int64_t size) {
-    int64_t room = (ROTARY_UB - n->fixed) / pitch; /* bytes per column of the row */
+    int64_t room = (SMALLEST_UB - n->fixed) / pitch; /* bytes per column of the row */
     int64_t limit = most(1, (t->with_x ? TILE : TILE_DX) / pitch);
     int64_t keys = t->strips > 1 ? 1 : t->keys;
     int64_t run =
         1; /* keys that lie side by side: long transfers, but not so many that cores have none */
     if (t->keys_last) {
         int64_t wanted =
-            most(least(RUN / pitch, t->lines / CORES), divide_up(RUN_LEAST, t->row * size));
+            most(least(RUN / pitch, t->lines / CORES), ceil_div(RUN_LEAST, t->row * size));
         run = least(keys, most(1, wanted));
     }
     int64_t rows =
@@ -86,11 +73,11 @@ static void cut(RotaryGradTiling *t, const struct needs *n, int64_t pitch, int64
         rows = 1; /* a transfer cannot step that far */
     }
     rows = rows > unit ? rows / unit * unit : rows;
-    t->chunks_inner = divide_up(t->inner, rows);
-    int64_t chunk = divide_up(t->inner, t->chunks_inner);
+    t->chunks_inner = ceil_div(t->inner, rows);
+    int64_t chunk = ceil_div(t->inner, t->chunks_inner);
     chunk = rows > unit ? round_up(chunk, unit) : chunk;
     t->chunk_rows = (uint32_t)chunk;
-    t->chunks_inner = divide_up(t->inner, chunk);
+    t->chunks_inner = ceil_div(t->inner, chunk);
     int64_t tile_keys = 1;
     if (t->keys_last || t->chunks_inner == 1) {
         tile_keys = least(least(limit, TILE_ROWS) / chunk, room / (n->tile * chunk + n->cosine));
@@ -108,19 +95,10 @@ static void cut(RotaryGradTiling *t, const struct needs *n, int64_t pitch, int64
     t->cosines = (uint32_t)(groups * tile_keys * pitch);
 }
 
-/* How many times `bytes` end at a 32-byte block. Two cores should not write into one block. */
-static int64_t blocks_of(int64_t bytes) {
-    int64_t n = 1;
-    while (n * bytes % 32 != 0) {
-        n *= 2;
-    }
-    return n;
-}
-
 /* Whether the kernel can mend seams inside blocks: what a row has in the next row's block is not
  * more than its last half. */
 static bool may_be_ragged(const RotaryGradTiling *t, int64_t size) {
-    return t->half * size >= 32 - 32 / blocks_of(t->row * size);
+    return t->half * size >= 32 - 32 / rows_per_block(t->row * size);
 }
 
 /* Lines that stay on one core: `unit`, unless the keys of every inner or outer step begin inside
@@ -135,7 +113,7 @@ static int64_t whole_keys(RotaryGradTiling *t, int64_t outer, int64_t size, int6
         t->ragged = true;
         return unit;
     }
-    return t->keys * t->strips * blocks_of(t->keys * t->row * size);
+    return t->keys * t->strips * rows_per_block(t->keys * t->row * size);
 }
 
 /* Whether segments begin at blocks. */
@@ -168,19 +146,19 @@ static int64_t spread(int64_t pieces) {
  * Compares times, as elements that a core of 48 moves: splitting evens out the shares, but costs a
  * meeting and the partial sums. */
 static int64_t segments_of(const RotaryGradTiling *t, int64_t pitch) {
-    int64_t items = divide_up(t->lines, t->tile_keys);
+    int64_t items = ceil_div(t->lines, t->tile_keys);
     if (items >= ITEMS) {
         return 1;
     }
     int64_t chunks = least(t->chunks, 1 << 28), chunk = t->chunk_rows * pitch; /* of a line */
-    int64_t tiles = divide_up(divide_up(t->lines, CORES), t->tile_keys);
+    int64_t tiles = ceil_div(ceil_div(t->lines, CORES), t->tile_keys);
     int64_t best = 1,
             time = most(spread(t->lines) * chunks * chunk / CORES, chunks * tiles * TILE / 2);
     for (int64_t target = CORES; target <= ITEMS; target += target) {
-        int64_t segments = least(divide_up(target, items), t->chunks);
-        int64_t piece = divide_up(chunks, segments) * chunk * t->tile_keys;
+        int64_t segments = least(ceil_div(target, items), t->chunks);
+        int64_t piece = ceil_div(chunks, segments) * chunk * t->tile_keys;
         int64_t sums = t->with_x ? MEETING + segments * pitch *
-                                                 (divide_up(2 * t->lines, CORES) + t->lines / 4) / 4
+                                                 (ceil_div(2 * t->lines, CORES) + t->lines / 4) / 4
                                  : 0;
         int64_t split = spread(items * segments) * piece / CORES + sums;
         if (split < time) {
@@ -230,9 +208,9 @@ static enum kernel_mode shape_row(RotaryGradTiling *t, enum rotary_mode mode, in
     t->strips = 1;
     t->width = (uint32_t)least(t->half, ROW);
     if (t->groups * 2 * round_up(t->half, block) > ROW) {
-        t->strips_half = divide_up(t->half, STRIP);
-        t->width = (uint32_t)round_up(divide_up(t->half, t->strips_half), 64);
-        t->strips_half = divide_up(t->half, t->width);
+        t->strips_half = ceil_div(t->half, STRIP);
+        t->width = (uint32_t)round_up(ceil_div(t->half, t->strips_half), 64);
+        t->strips_half = ceil_div(t->half, t->width);
         t->strips = t->strips_half * t->groups;
         t->groups = 1;
     }
@@ -260,7 +238,7 @@ uint32_t ascgrad_rotary_plan(RotaryGradTiling *t, enum rotary_mode mode,
     t->sum_row = (uint32_t)pitch;
     pitch = round_up(pitch, block); /* runs of rows begin at blocks */
     t->lines *= t->strips;
-    int64_t unit = blocks_of(t->row * size);
+    int64_t unit = rows_per_block(t->row * size);
     bool summed = t->inner > 1 || outer > 1;
     for (t->levels = summed && t->with_x;; t->levels++) {
         for (t->partial = 0;; t->partial = 1) {
@@ -276,7 +254,7 @@ uint32_t ascgrad_rotary_plan(RotaryGradTiling *t, enum rotary_mode mode,
         for (uint32_t i = 0; i < t->levels; i++) {
             reach *= FAN;
         }
-        if (t->levels == 0 || divide_up(t->chunks, t->segments) <= reach) {
+        if (t->levels == 0 || ceil_div(t->chunks, t->segments) <= reach) {
             break;
         }
     }
@@ -286,7 +264,7 @@ uint32_t ascgrad_rotary_plan(RotaryGradTiling *t, enum rotary_mode mode,
     t->unit = whole_keys(t, outer, size, t->join_unit);
     if (t->ragged) {
         int64_t step = t->keys_last ? t->inner_stride : t->outer_stride;
-        t->ragged = (uint32_t)blocks_of(step * t->row * size);
+        t->ragged = (uint32_t)rows_per_block(step * t->row * size);
         if (t->partial || !t->with_x) { /* then the seams of dcos do not matter */
             t->unit = t->strips;
         }
