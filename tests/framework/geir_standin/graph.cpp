@@ -79,19 +79,28 @@ graphStatus Operator::UpdateOutputDesc(const char *output, const TensorDesc &des
 }
 
 Operator &Operator::SetAttr(const char *name, int64_t value) {
-    impl_->attributes[name] = {Attribute::Int, value, {}, {}, {}};
+    impl_->attributes[name] = {Attribute::Int, value, {}, {}, {}, 0, {}};
     return *this;
 }
 Operator &Operator::SetAttr(const char *name, bool value) {
-    impl_->attributes[name] = {Attribute::Bool, value, {}, {}, {}};
+    impl_->attributes[name] = {Attribute::Bool, value, {}, {}, {}, 0, {}};
     return *this;
 }
 Operator &Operator::SetAttr(const char *name, const char *value) {
-    impl_->attributes[name] = {Attribute::Text, 0, {}, value, {}};
+    impl_->attributes[name] = {Attribute::Text, 0, {}, value, {}, 0, {}};
     return *this;
 }
 Operator &Operator::SetAttr(const char *name, const std::vector<int64_t> &value) {
-    impl_->attributes[name] = {Attribute::List, 0, value, {}, {}};
+    impl_->attributes[name] = {Attribute::List, 0, value, {}, {}, 0, {}};
+    return *this;
+}
+
+Operator &Operator::SetAttr(const char *name, float value) {
+    impl_->attributes[name] = {Attribute::Real, 0, {}, {}, {}, value, {}};
+    return *this;
+}
+Operator &Operator::SetAttr(const char *name, const std::vector<float> &value) {
+    impl_->attributes[name] = {Attribute::Reals, 0, {}, {}, {}, 0, value};
     return *this;
 }
 
@@ -128,6 +137,9 @@ void Operator::AttrRegister(const char *name, int64_t value) {
     SetAttr(name, value);
 }
 void Operator::AttrRegister(const char *name, bool value) {
+    SetAttr(name, value);
+}
+void Operator::AttrRegister(const char *name, float value) {
     SetAttr(name, value);
 }
 

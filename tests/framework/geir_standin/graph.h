@@ -17,11 +17,13 @@
 namespace ge {
 
 struct Attribute {
-    enum { Int, Bool, List, Text, Types } kind = Int;
+    enum { Int, Bool, List, Text, Types, Real, Reals } kind = Int;
     int64_t value = 0;
     std::vector<int64_t> list;
     std::string text;
     std::vector<DataType> types;
+    float real = 0;
+    std::vector<float> reals;
 };
 
 class OperatorImpl {

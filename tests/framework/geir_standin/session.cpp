@@ -64,8 +64,18 @@ bool Evaluation::run(OperatorImpl &node, const ascgrad_op_info &ir) {
     for (uint32_t i = 0; i < ir.attrs; i++) {
         auto found = node.attributes.find(ir.attr[i].name);
         if (found == node.attributes.end()) continue;
-        settings[i] = {true, found->second.value, found->second.list.data(),
-                       found->second.list.size()};
+        const ge::Attribute &given = found->second;
+        settings[i].set = true;
+        if (given.kind == ge::Attribute::Real) {
+            settings[i].real = given.real;
+        } else if (given.kind == ge::Attribute::Reals) {
+            settings[i].reals = given.reals.data();
+            settings[i].count = given.reals.size();
+        } else {
+            settings[i].value = given.value;
+            settings[i].list = given.list.data();
+            settings[i].count = given.list.size();
+        }
     }
     ascgrad_call call = {};
     call.op = ir.type;
