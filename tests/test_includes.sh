@@ -16,7 +16,7 @@ allowed() {
     op_kernel:kernel_operator.h | op_kernel:'<stdint.h>') ;;
     op_kernel:*) return 1 ;; # the device has nothing else
     *:'<'*) ;;
-    op_tiling:core/* | op_tiling:op_kernel/*_tiling_data.h) ;;
+    op_tiling:core/* | op_tiling:op_kernel/*_tiling_data.h | op_api:op_kernel/*_tiling_data.h) ;;
     op_proto:core/* | op_reference:core/* | irdump:core/* | ge:core/* | op_api:core/* | fusion:core/*) ;;
     twin:core/* | twin:op_proto/* | twin:op_tiling/* | twin:op_kernel/*) ;;
     tools:twin/ascgrad.h | framework:twin/ascgrad.h | tools:op_reference/*) ;;

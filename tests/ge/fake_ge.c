@@ -85,7 +85,10 @@ static uint64_t put_attrs(uint8_t *at, const struct fake_node *node) {
         const struct fake_attr *attr = &node->attr[a];
         const bool list = attr->kind == 'l' || attr->kind == 'r', real = strchr("fr", attr->kind);
         const uint64_t each = attr->kind == 'b' ? 1 : real ? 4 : 8;
-        const void *value = real ? (const void *)attr->f : list ? attr->list : &attr->i;
+        const void *value = attr->values ? attr->values
+                            : real       ? (const void *)attr->f
+                            : list       ? attr->list
+                                         : &attr->i;
         uint64_t size = list ? 56 + each * attr->count : each;
         if (at) {
             put64(at, 48 + 8 * a, end);

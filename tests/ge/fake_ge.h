@@ -28,6 +28,7 @@ struct fake_attr {
     int64_t list[16];
     uint64_t count;
     float f[16];
+    const void *values; /* instead of all these, of any length */
 };
 
 struct fake_node {

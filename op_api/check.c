@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What nnopbase leaves to the function: null pointers, dtypes of optional tensors, formats, and
+ * outputs with gaps, into which a kernel would write as if there were none. Shapes and the values
+ * of attributes are tiling's business.
+ */
+#include "door.h"
+
+#include "../core/node.h"
+
+enum { NONE = -1, FORMAT_DHWCN = 31 };
+
+/* The names for the layouts of plain arrays: nnopbase takes them all for ND. PyTorch gives tensors
+ * of four axes to aclnn as NCHW. */
+static bool plain(aclFormat format) {
+    switch ((int)format) {
+    case ACL_FORMAT_ND:
+    case ACL_FORMAT_NCHW:
+    case ACL_FORMAT_NHWC:
+    case ACL_FORMAT_NCDHW:
+    case ACL_FORMAT_NCL:
+    case FORMAT_DHWCN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static aclnnStatus check_pointers(const struct door_op *op, const struct door_arg *arg,
+                                  const aclTensor *const tensor[], uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!tensor[i] && !arg[i].optional) {
+            return door_refuse(DOOR_NULL, op, "%s must not be NULL", arg[i].name);
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+/* dtype[i] becomes that of tensor i, or NONE. */
+static aclnnStatus read_dtypes(const struct door_op *op, const struct door_arg *arg,
+                               const aclTensor *const tensor[], uint32_t count, int32_t dtype[]) {
+    for (uint32_t i = 0; i < count; i++) {
+        aclDataType type = ACL_DT_UNDEFINED;
+        aclFormat format = ACL_FORMAT_UNDEFINED;
+        dtype[i] = NONE;
+        if (!tensor[i]) {
+            continue;
+        }
+        if (aclGetDataType(tensor[i], &type) != ACL_SUCCESS ||
+            aclGetFormat(tensor[i], &format) != ACL_SUCCESS) {
+            return door_refuse(DOOR_INVALID, op, "%s cannot be read", arg[i].name);
+        }
+        if (!plain(format)) {
+            return door_refuse(DOOR_INVALID, op, "the format of %s must be ND, not number %d",
+                               arg[i].name, (int)format);
+        }
+        dtype[i] = (int32_t)type;
+    }
+    return ACL_SUCCESS;
+}
+
+/* The number of the first tensor whose dtype is not that of the column; count if there is none. */
+static uint32_t first_other(const struct nnopbase_tensor *column, const int32_t dtype[],
+                            uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (dtype[i] != NONE && dtype[i] != column[i].dtype) {
+            return i;
+        }
+    }
+    return count;
+}
+
+/* The dtypes must be those of one column. If they are not, the column of the first input says what
+ * the sentence asks for. */
+static aclnnStatus check_dtypes(const struct door_op *op, const aclTensor *const in[],
+                                const aclTensor *const out[],
+                                const struct nnopbase_column **found) {
+    int32_t in_dtype[DOOR_MAX_TENSORS], out_dtype[DOOR_MAX_TENSORS];
+    aclnnStatus code = read_dtypes(op, op->in, in, op->inputs, in_dtype);
+    if (code == ACL_SUCCESS) {
+        code = read_dtypes(op, op->out, out, op->outputs, out_dtype);
+    }
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
+    const struct nnopbase_chip *chip = &op->support->chip[0];
+    for (size_t c = 0; c < chip->columns; c++) {
+        const struct nnopbase_column *column = &chip->column[c];
+        if (column->in[0].dtype != in_dtype[0]) {
+            continue;
+        }
+        const uint32_t i = first_other(column->in, in_dtype, op->inputs);
+        const uint32_t o = first_other(column->out, out_dtype, op->outputs);
+        if (i < op->inputs || o < op->outputs) {
+            const bool input = i < op->inputs;
+            return door_refuse(
+                DOOR_INVALID, op, "%s is %s, but beside %s of %s it must be %s",
+                input ? op->in[i].name : op->out[o].name,
+                ascgrad_dtype_name(input ? in_dtype[i] : out_dtype[o]), op->in[0].name,
+                ascgrad_dtype_name(in_dtype[0]),
+                ascgrad_dtype_name(input ? column->in[i].dtype : column->out[o].dtype));
+        }
+        *found = column;
+        return ACL_SUCCESS;
+    }
+    return door_refuse(DOOR_INVALID, op, "%s is %s, it must be fp16, bf16 or fp32", op->in[0].name,
+                       ascgrad_dtype_name(in_dtype[0]));
+}
+
+/* As nnopbase judges inputs: an axis of one element may have any stride, and so may a tensor of
+ * none. */
+static bool contiguous(const int64_t *dim, const int64_t *stride, uint64_t rank) {
+    int64_t expected = 1;
+    bool dense = true;
+    for (uint64_t i = rank; i-- > 0;) {
+        if (dim[i] == 0) {
+            return true;
+        }
+        dense = dense && (dim[i] == 1 || stride[i] == expected);
+        expected *= dim[i];
+    }
+    return dense;
+}
+
+static aclnnStatus check_strides(const struct door_op *op, const struct door_arg *arg,
+                                 const aclTensor *tensor) {
+    int64_t *dim = NULL, *stride = NULL;
+    uint64_t rank = 0, strides = 0;
+    bool known = aclGetViewShape(tensor, &dim, &rank) == ACL_SUCCESS &&
+                 aclGetViewStrides(tensor, &stride, &strides) == ACL_SUCCESS && strides == rank;
+    const bool dense = known && contiguous(dim, stride, rank);
+    door_delete_array(dim);
+    door_delete_array(stride);
+    if (!known) {
+        return door_refuse(DOOR_INVALID, op, "the shape of %s cannot be read", arg->name);
+    }
+    return dense
+               ? ACL_SUCCESS
+               : door_refuse(DOOR_INVALID, op, "%s is not contiguous; outputs must be", arg->name);
+}
+
+aclnnStatus door_check(const struct door_op *op, const aclTensor *const in[],
+                       const union door_value attr[], const aclTensor *const out[],
+                       const struct nnopbase_column **column) {
+    aclnnStatus code = check_pointers(op, op->in, in, op->inputs);
+    if (code == ACL_SUCCESS) {
+        code = check_pointers(op, op->out, out, op->outputs);
+    }
+    for (uint32_t i = 0; code == ACL_SUCCESS && i < op->attrs; i++) {
+        const enum door_kind kind = op->attr[i].kind;
+        if (((kind == DOOR_LIST || kind == DOOR_LENGTHS) && !attr[i].list) ||
+            (kind == DOOR_FLOATS && !attr[i].floats)) {
+            code = door_refuse(DOOR_NULL, op, "%s must not be NULL", op->attr[i].name);
+        }
+    }
+    if (code == ACL_SUCCESS) {
+        code = check_dtypes(op, in, out, column);
+    }
+    for (uint32_t i = 0; code == ACL_SUCCESS && i < op->outputs; i++) {
+        code = out[i] ? check_strides(op, &op->out[i], out[i]) : ACL_SUCCESS;
+    }
+    return code;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The two halves of an aclnn function: door_prepare tells nnopbase everything about the call and
+ * learns the size of the workspace; door_run launches. The order of the calls is that of CANN's
+ * generated code, which the cache of launches relies on.
+ */
+#include "door.h"
+
+#include "../op_kernel/rope_grad_tiling_data.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* A list of lengths goes to nnopbase with this many entries, zeros behind, whatever its length:
+ * nnopbase (2026) keeps the size of the first call's attributes for types without optional inputs
+ * and would write past it. One entry more than the tiling of RopeGrad, whose list is the only one,
+ * takes: so it is tiling who refuses a list that is too long. */
+enum { LENGTHS = ROPE_GRAD_MANY + 1 };
+
+typedef aclnnStatus contiguous_size_fn(const aclTensorList *tensors, uint64_t *size,
+                                       aclOpExecutor **executor);
+typedef aclnnStatus contiguous_fn(void *workspace, uint64_t size, aclOpExecutor *executor,
+                                  aclrtStream stream);
+
+/* CANN's function that copies tensors to make them contiguous. */
+union api {
+    void *object;
+    contiguous_size_fn *size;
+    contiguous_fn *run;
+};
+
+static aclnnStatus find_contiguous(const struct door_op *op, const char *name, union api *api) {
+    api->object = NnopbaseGetApiFunc(name);
+    return api->object
+               ? ACL_SUCCESS
+               : door_refuse(DOOR_INNER, op,
+                             "an input is not contiguous, and CANN's %s, which copies it, is not "
+                             "found (libopapi_math.so)",
+                             name);
+}
+
+/* Two threads may both make one; a second space is harmless, and nnopbase keeps it. */
+static aclnnStatus open_space(const struct door_op *op, void *_Atomic *place, void **space) {
+    *space = atomic_load_explicit(place, memory_order_acquire);
+    if (*space) {
+        return ACL_SUCCESS;
+    }
+    void *made = NULL;
+    const aclnnStatus code = NnopbaseCreateExecutorSpace(&made);
+    if (code != ACL_SUCCESS || !made) {
+        return door_refuse(code != ACL_SUCCESS ? code : DOOR_INNER, op,
+                           "CANN (code %" PRId32 ") found no kernel binaries of any operator; "
+                           "ascgrad's are made by scripts/compile.sh of the installed package",
+                           code);
+    }
+    *space = made;
+    void *none = NULL;
+    if (!atomic_compare_exchange_strong(place, &none, made)) {
+        *space = none;
+    }
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus open_executor(const struct door_op *op, void *_Atomic *place, void **executor) {
+    void *space;
+    const aclnnStatus code = open_space(op, place, &space);
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
+    *executor = NnopbaseGetExecutor(space, op->type, op->in_kinds, op->inputs, op->out_kinds,
+                                    op->outputs, op->attr_kinds, op->attrs);
+    return *executor ? ACL_SUCCESS
+                     : door_refuse(DOOR_NO_KERNEL, op,
+                                   "no kernel binaries of %s for this chip are installed; "
+                                   "scripts/compile.sh of the package makes them",
+                                   op->type);
+}
+
+/* Entries behind LENGTHS only count if they are not zero; then the zeros before them give way. */
+static void fit_list(int64_t *to, const int64_t *from, size_t count) {
+    size_t n = 0;
+    memset(to, 0, LENGTHS * sizeof *to);
+    for (size_t i = 0; i < count && n < LENGTHS; i++) {
+        if (count <= LENGTHS || from[i] != 0) {
+            to[n++] = from[i];
+        }
+    }
+}
+
+/* CANN has no function that reads an aclIntArray, but an executor tells the address of an attribute
+ * that it was given. The executor is one that is never run: destroying one that has run would let
+ * its launch be taken from the cache while it is still in use. */
+static aclnnStatus read_list(const struct door_op *op, size_t index, const aclIntArray *list,
+                             int64_t values[LENGTHS]) {
+    void *executor, *at = NULL;
+    size_t size = 0;
+    aclnnStatus code = open_executor(op, &op->state->lists, &executor);
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
+    code = NnopbaseAddIntArrayAttr(executor, list, index);
+    if (code == ACL_SUCCESS) {
+        code = NnopbaseGetAttrAddr(executor, index, &at, &size);
+    }
+    if (code == ACL_SUCCESS) {
+        fit_list(values, at, size / sizeof *values);
+    }
+    aclDestroyAclOpExecutor(executor);
+    return code == ACL_SUCCESS
+               ? code
+               : door_refuse(DOOR_INVALID, op, "%s cannot be read", op->attr[index].name);
+}
+
+/* nnopbase keeps the addresses until tiling is done. */
+static aclnnStatus add_attrs(const struct door_op *op, void *executor, union door_value attr[],
+                             int64_t list[LENGTHS]) {
+    aclnnStatus code = ACL_SUCCESS;
+    for (uint32_t i = 0; code == ACL_SUCCESS && i < op->attrs; i++) {
+        switch (op->attr[i].kind) {
+        case DOOR_INT:
+            code =
+                NnopbaseAddAttrWithDtype(executor, &attr[i].i, sizeof attr[i].i, i, NNOPBASE_INT);
+            break;
+        case DOOR_BOOL:
+            code =
+                NnopbaseAddAttrWithDtype(executor, &attr[i].b, sizeof attr[i].b, i, NNOPBASE_BOOL);
+            break;
+        case DOOR_FLOAT:
+            code =
+                NnopbaseAddAttrWithDtype(executor, &attr[i].f, sizeof attr[i].f, i, NNOPBASE_FLOAT);
+            break;
+        case DOOR_LIST:
+            code = NnopbaseAddIntArrayAttr(executor, attr[i].list, i);
+            break;
+        case DOOR_FLOATS:
+            code = NnopbaseAddFloatArrayAttr(executor, attr[i].floats, i);
+            break;
+        case DOOR_LENGTHS:
+            code = NnopbaseAddArrayAttrWithDtype(executor, list, LENGTHS, sizeof *list, i,
+                                                 NNOPBASE_INT);
+            break;
+        }
+    }
+    return code;
+}
+
+/* An empty tensor in place of an output that the caller does not want. There is one for each dtype,
+ * for good: an executor may be run long after the call. */
+static const aclTensor *no_output(int32_t dtype) {
+    static aclTensor *_Atomic empty[32];
+    const int64_t zero = 0, one = 1;
+    aclTensor *_Atomic *place = &empty[(uint32_t)dtype % 32];
+    aclTensor *tensor = atomic_load_explicit(place, memory_order_acquire);
+    if (!tensor) {
+        aclTensor *made =
+            aclCreateTensor(&zero, 1, (aclDataType)dtype, &one, 0, ACL_FORMAT_ND, &zero, 1, NULL);
+        tensor = made;
+        aclTensor *none = NULL;
+        if (made && !atomic_compare_exchange_strong(place, &none, made)) {
+            aclDestroyTensor(made);
+            tensor = none;
+        }
+    }
+    return tensor;
+}
+
+static aclnnStatus add_all(const struct door_op *op, void *executor, const aclTensor *const in[],
+                           union door_value attr[], const aclTensor *const out[],
+                           int64_t list[LENGTHS], const struct nnopbase_column *column) {
+    aclnnStatus code = NnopbaseAddTilingId(executor, &op->state->tiling_id);
+    if (code == ACL_SUCCESS && NnopbaseSetMatchArgsFlag && NnopbaseMatchArgs) {
+        NnopbaseSetMatchArgsFlag(executor);
+    }
+    for (uint32_t i = 0; code == ACL_SUCCESS && i < op->inputs; i++) {
+        code = NnopbaseAddInput(executor, in[i], i);
+    }
+    if (code == ACL_SUCCESS) {
+        code = add_attrs(op, executor, attr, list);
+    }
+    for (uint32_t i = 0; code == ACL_SUCCESS && i < op->outputs; i++) {
+        const aclTensor *tensor = out[i] ? out[i] : no_output(column->out[i].dtype);
+        code = tensor ? NnopbaseAddOutput(executor, tensor, i) : DOOR_INNER;
+    }
+    return code;
+}
+
+/* What nnopbase needs for its own messages and checks when the launch is not in its cache. */
+static aclnnStatus describe(const struct door_op *op, void *executor) {
+    aclnnStatus code = ACL_SUCCESS;
+    if (NnopbaseAddParamName) {
+        for (uint32_t i = 0; code == ACL_SUCCESS && i < op->inputs; i++) {
+            code = NnopbaseAddParamName(executor, i, op->in[i].name, true);
+        }
+        for (uint32_t i = 0; code == ACL_SUCCESS && i < op->outputs; i++) {
+            code = NnopbaseAddParamName(executor, i, op->out[i].name, false);
+        }
+    }
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
+    const size_t chips = op->support->chips;
+    return NnopbaseAddSocNameList
+               ? NnopbaseAddSocNameList(executor, op->support, op->chip_names, chips)
+               : NnopbaseAddSupportList(executor, op->support, op->chip_numbers, chips);
+}
+
+/* Inputs with gaps are copied by CANN in front of the launch, into workspace of their own behind
+ * the operator's. */
+static aclnnStatus prepare_copies(const struct door_op *op, void *executor, uint64_t *size) {
+    const aclTensorList *tensors = NULL;
+    *size = 0;
+    aclnnStatus code = NnopbaseGetUnContiguousTensors(executor, &tensors);
+    if (code != ACL_SUCCESS || !tensors) {
+        return code;
+    }
+    union api api;
+    aclOpExecutor *copies = NULL;
+    code = find_contiguous(op, "aclnnContiguousGetWorkspaceSize", &api);
+    if (code == ACL_SUCCESS) {
+        code = api.size(tensors, size, &copies);
+    }
+    return code == ACL_SUCCESS ? NnopbaseSetUnContExecutor(executor, copies, (size_t)*size) : code;
+}
+
+/* An executor whose preparation fails stays taken, as with CANN's own functions: nnopbase would
+ * take the unfinished launch of a destroyed one from its cache for the next call of the same kind.
+ */
+static aclnnStatus prepare(const struct door_op *op, void *executor, uint64_t *workspace_size) {
+    uint64_t copies = 0;
+    if (NnopbaseSetMatchArgsFlag && NnopbaseMatchArgs &&
+        NnopbaseMatchArgs(executor, workspace_size)) {
+        return ACL_SUCCESS;
+    }
+    aclnnStatus code = describe(op, executor);
+    if (code == ACL_SUCCESS) {
+        code = prepare_copies(op, executor, &copies);
+    }
+    if (code == ACL_SUCCESS) {
+        code = NnopbaseRunForWorkspace(executor, workspace_size);
+    }
+    if (code == ACL_SUCCESS) {
+        *workspace_size += copies;
+    }
+    return code;
+}
+
+aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
+                         union door_value attr[], const aclTensor *const out[],
+                         uint64_t *workspace_size, aclOpExecutor **executor) {
+    const uint64_t begin = NnopbaseMsprofSysTime();
+    const struct nnopbase_column *column;
+    int64_t list[LENGTHS];
+    void *opened;
+    if (!workspace_size || !executor) {
+        return door_refuse(DOOR_NULL, op, "workspaceSize and executor must not be NULL");
+    }
+    aclnnStatus code = door_check(op, in, attr, out, &column);
+    for (uint32_t i = 0; code == ACL_SUCCESS && i < op->attrs; i++) {
+        if (op->attr[i].kind == DOOR_LENGTHS) {
+            code = read_list(op, i, attr[i].list, list);
+        }
+    }
+    if (code == ACL_SUCCESS) {
+        code = open_executor(op, &op->state->calls, &opened);
+    }
+    if (code == ACL_SUCCESS) {
+        code = add_all(op, opened, in, attr, out, list, column);
+    }
+    if (code == ACL_SUCCESS) {
+        code = prepare(op, opened, workspace_size);
+    }
+    if (code == ACL_SUCCESS) {
+        *executor = opened;
+        NnopbaseReportApiInfo(begin, &op->state->prepare_id);
+    }
+    return code;
+}
+
+aclnnStatus door_run(const struct door_op *op, void *workspace, uint64_t workspace_size,
+                     aclOpExecutor *executor, aclrtStream stream) {
+    const uint64_t begin = NnopbaseMsprofSysTime();
+    aclOpExecutor *copies = NULL;
+    size_t size = 0;
+    if (!executor || (workspace_size > 0 && !workspace)) {
+        return door_refuse(DOOR_NULL, op, "%s must not be NULL",
+                           executor ? "workspace" : "executor");
+    }
+    aclnnStatus code = NnopbaseGetUnContExecutor(executor, &copies, &size);
+    if (code == ACL_SUCCESS && copies) {
+        union api api;
+        if (workspace_size < size) {
+            return door_refuse(DOOR_INVALID, op,
+                               "the workspace has %" PRIu64 " bytes, the copies of inputs that are "
+                               "not contiguous alone need %zu",
+                               workspace_size, size);
+        }
+        workspace_size -= size;
+        code = find_contiguous(op, "aclnnContiguous", &api);
+        if (code == ACL_SUCCESS) {
+            code = api.run((char *)workspace + workspace_size, size, copies, stream);
+        }
+    }
+    if (code == ACL_SUCCESS) {
+        code = NnopbaseRunWithWorkspace(executor, stream, workspace, workspace_size);
+    }
+    if (code == ACL_SUCCESS) {
+        NnopbaseReportApiInfo(begin, &op->state->run_id);
+    }
+    return code;
+}

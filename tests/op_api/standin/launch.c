@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The chip of the stand-in, one that the twin knows, and a launch on it: the kernel of the type and
+ * dtype runs on the checked twin, with the arguments, tiling data, key and blocks of the launch.
+ */
+#include "standin.h"
+
+#include "../../../twin/launch.h"
+#include "../../../op_api/include/ascgrad_acl.h"
+#include "include/acl/acl_rt.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The share of the workspace that belongs to Ascend C. */
+#define SYSTEM_WORKSPACE (16u << 20)
+
+#define ASCGRAD_OP(type, op)                                                                       \
+    twin_entry_fn twin_entry_##op##_float_checked, twin_entry_##op##_half_checked,                 \
+        twin_entry_##op##_bfloat16_t_checked;                                                      \
+    extern const uint32_t twin_arity_##op##_float_checked;
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+
+static const struct {
+    const char *type;
+    twin_entry_fn *entry[3];
+    const uint32_t *arity;
+} kernels[] = {
+#define ASCGRAD_OP(type, op)                                                                       \
+    {#type,                                                                                        \
+     {twin_entry_##op##_float_checked, twin_entry_##op##_half_checked,                             \
+      twin_entry_##op##_bfloat16_t_checked},                                                       \
+     &twin_arity_##op##_float_checked},
+#include "ascgrad_ops.inc"
+#undef ASCGRAD_OP
+};
+
+static struct {
+    const struct twin_soc *soc;
+    const char *directory, *family;
+    char cores[16], ub[16];
+    struct standin_row row[5];
+} chip;
+
+static void find_chip(void) {
+    static const char *const family[][3] = {
+        {"ascend910b", "ascend910b", "Ascend910B"},
+        {"ascend910_93", "ascend910_93", "Ascend910_93"},
+        {"ascend950", "ascend950", "Ascend950"},
+    };
+    char name[32] = "";
+    for (size_t i = 0; i < sizeof name - 1 && aclrtGetSocName()[i]; i++) {
+        name[i] = (char)tolower((unsigned char)aclrtGetSocName()[i]);
+    }
+    for (size_t i = 0; i < sizeof family / sizeof family[0]; i++) {
+        if (strncmp(name, family[i][0], strlen(family[i][0])) == 0) {
+            chip.directory = family[i][1];
+            chip.family = family[i][2];
+        }
+    }
+    const bool is_950 = strncmp(name, "ascend950", 9) == 0;
+    chip.soc = chip.directory ? twin_find_soc(is_950 ? "ascend950" : name) : NULL;
+    if (!chip.soc) {
+        return;
+    }
+    snprintf(chip.cores, sizeof chip.cores, "%u", chip.soc->cores);
+    snprintf(chip.ub, sizeof chip.ub, "%u", chip.soc->ub + (is_950 ? 0 : 256));
+    chip.row[0] = (struct standin_row){"version", "Short_SoC_version", chip.family};
+    chip.row[1] = (struct standin_row){"SoCInfo", "core_type_list", "CubeCore,VectorCore"};
+    chip.row[2] = (struct standin_row){"SoCInfo", "vector_core_cnt", chip.cores};
+    chip.row[3] = (struct standin_row){"AICoreSpec", "ub_size", chip.ub};
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+const struct standin_row *standin_platform(void) {
+    pthread_once(&once, find_chip);
+    return chip.soc ? chip.row : NULL;
+}
+
+const char *standin_chip(void) {
+    return standin_platform() ? chip.directory : NULL;
+}
+
+/* A kernel file is ours by its name, as in the guard of ge/guard.c; of another we have no code. */
+static bool ours(const struct standin_launch *l) {
+    const char *slash = strrchr(l->kernel->path, '/');
+    char prefix[96];
+    snprintf(prefix, sizeof prefix, "ascgrad_%s_", l->type);
+    return slash && strncmp(slash + 1, prefix, strlen(prefix)) == 0;
+}
+
+static bool has_key(const struct standin_kernel *kernel, uint64_t key) {
+    for (size_t i = 0; i < kernel->keys; i++) {
+        if (kernel->tiling_key[i] == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int standin_launch(const struct standin_launch *l) {
+    struct twin_arg arg[TWIN_MAX_ARGS];
+    struct twin_report report;
+    char why[TWIN_WHY] = "";
+    if (!ours(l) || !has_key(l->kernel, l->key)) {
+        standin_report("EZ9999", "kernel %s cannot be launched with key %llu", l->kernel->path,
+                       (unsigned long long)l->key);
+        return STANDIN_LAUNCH;
+    }
+    for (uint32_t i = 0; i < l->inputs + l->outputs; i++) {
+        arg[i] = (struct twin_arg){
+            .name = l->name[i],
+            .role = i < l->inputs ? TWIN_INPUT : TWIN_OUTPUT,
+            .data = l->bytes[i] ? l->data[i] : NULL,
+            .bytes = l->bytes[i],
+        };
+    }
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        if (strcmp(kernels[k].type, l->type) != 0) {
+            continue;
+        }
+        const struct twin_launch launch = {
+            .op = l->type,
+            .entry = kernels[k].entry[l->dtype == ACL_FLOAT     ? 0
+                                      : l->dtype == ACL_FLOAT16 ? 1
+                                                                : 2],
+            .arity = *kernels[k].arity,
+            .arg = arg,
+            .args = l->inputs + l->outputs,
+            .tiling = l->tiling,
+            .tiling_bytes = l->tiling_bytes,
+            .workspace = l->workspace > SYSTEM_WORKSPACE ? l->workspace - SYSTEM_WORKSPACE : 0,
+            .key = l->key,
+            .block_dim = l->block_dim,
+            .sync_all = l->all_at_once,
+            .soc = chip.soc,
+            .checked = true,
+        };
+        const int code = twin_run(&launch, &report, why);
+        if (code != TWIN_OK) {
+            standin_report("EZ9999", "%s", why);
+        }
+        return code == TWIN_OK ? 0 : STANDIN_LAUNCH;
+    }
+    return STANDIN_LAUNCH;
+}
