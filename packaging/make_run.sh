@@ -5,7 +5,7 @@
 #   make_run.sh --ir ir.json --version V --out FILE.run
 #       --lib-dir-x86_64 DIR   holds libcust_opsproto_rt2.0.so, libcust_opmaster_rt2.0.so, setup and,
 #                              if they exist, ascgrad (the command), probe (its helper),
-#                              libcust_tf_parsers.so, libcust_onnx_parsers.so
+#                              libcust_tf_parsers.so, libcust_onnx_parsers.so, libcust_opapi.so
 #       --lib-dir-aarch64 DIR  the same for aarch64; one of the two may be left out
 #       --bin-x86_64 FILE      the ascgrad command, if it is not in the library directory
 #       --bin-aarch64 FILE
@@ -94,6 +94,12 @@ cat >"$tree/op_proto/inc/op_proto.h" <<'END'
 #include "ascgrad_ops.h"
 END
 
+# The headers of the aclnn functions.
+python3 -B "$packaging/../op_api/generate.py" --ir "$ir" --socs "$packaging/socs.txt" --out "$work/tmp/op_api"
+mkdir "$tree/op_api"
+mv "$work/tmp/op_api/include" "$tree/op_api"
+cp "$packaging/../op_api/include/ascgrad_acl.h" "$tree/op_api/include"
+
 # add_arch ARCH LIB_DIR COMMAND
 add_arch() {
     proto=$tree/op_proto/lib/linux/$1
@@ -104,7 +110,12 @@ add_arch() {
     [ ! -f "${3:-$2/ascgrad}" ] || cp "${3:-$2/ascgrad}" "$tree/bin/$1/ascgrad"
     [ ! -f "$2/probe" ] || cp "$2/probe" "$tree/bin/$1"
     cp "$2/setup" "$tree/scripts/$1"
-    # GE opens every library below framework/, whatever its machine: the installer adds only ours.
+    # There is one place for the aclnn functions of all machines, and GE opens every library below
+    # framework/: the installer adds those of its machine only.
+    if [ -f "$2/libcust_opapi.so" ]; then
+        mkdir -p "$payload/packages/arch/$1/op_api/lib"
+        cp "$2/libcust_opapi.so" "$payload/packages/arch/$1/op_api/lib"
+    fi
     for framework in tf:tensorflow onnx:onnx; do
         parser=libcust_${framework%:*}_parsers.so
         [ -f "$2/$parser" ] || continue
