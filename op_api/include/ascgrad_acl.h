@@ -32,6 +32,8 @@ aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDat
 aclnnStatus aclDestroyTensor(const aclTensor *tensor);
 aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size);
 aclnnStatus aclDestroyIntArray(const aclIntArray *array);
+aclFloatArray *aclCreateFloatArray(const float *value, uint64_t size);
+aclnnStatus aclDestroyFloatArray(const aclFloatArray *array);
 aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size);
 aclnnStatus aclDestroyTensorList(const aclTensorList *array);
 

@@ -117,23 +117,34 @@ API aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType) {
     return ACL_SUCCESS;
 }
 
-API aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size) {
-    aclIntArray *array = value || size == 0 ? calloc(1, sizeof *array) : NULL;
-    if (array) {
-        array->size = size;
-        array->value = malloc((size ? size : 1) * sizeof *value);
-        if (size && array->value) {
-            memcpy(array->value, value, size * sizeof *value);
-        }
+/* Memory for `size` values, with a copy of them; NULL if there is nothing to copy from. */
+static void *copy_of(const void *value, uint64_t size, size_t each) {
+    void *copy = value || size == 0 ? malloc(size ? size * each : 1) : NULL;
+    if (copy && size) {
+        memcpy(copy, value, size * each);
     }
-    return array;
+    return copy;
+}
+
+API aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size) {
+    const aclIntArray made = {copy_of(value, size, sizeof *value), size};
+    return made.value ? copy_of(&made, 1, sizeof made) : NULL;
 }
 
 API aclnnStatus aclDestroyIntArray(const aclIntArray *array) {
-    if (array) {
-        free(array->value);
-        free((void *)(uintptr_t)array);
-    }
+    free(array ? array->value : NULL);
+    free((void *)(uintptr_t)array);
+    return ACL_SUCCESS;
+}
+
+API aclFloatArray *aclCreateFloatArray(const float *value, uint64_t size) {
+    const aclFloatArray made = {copy_of(value, size, sizeof *value), size};
+    return made.value ? copy_of(&made, 1, sizeof made) : NULL;
+}
+
+API aclnnStatus aclDestroyFloatArray(const aclFloatArray *array) {
+    free(array ? array->value : NULL);
+    free((void *)(uintptr_t)array);
     return ACL_SUCCESS;
 }
 
@@ -146,15 +157,8 @@ API aclnnStatus aclGetIntArraySize(const aclIntArray *array, uint64_t *size) {
 }
 
 API aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size) {
-    aclTensorList *list = value || size == 0 ? calloc(1, sizeof *list) : NULL;
-    if (list) {
-        list->size = size;
-        list->tensor = calloc(size ? size : 1, sizeof *list->tensor);
-        if (size && list->tensor) {
-            memcpy(list->tensor, value, size * sizeof *value);
-        }
-    }
-    return list;
+    const aclTensorList made = {copy_of(value, size, sizeof *value), size};
+    return made.tensor ? copy_of(&made, 1, sizeof made) : NULL;
 }
 
 /* The tensors of a list go with it. */
