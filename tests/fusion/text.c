@@ -15,7 +15,7 @@ enum { WORDS = 64, LINE = 65536 };
 static const struct {
     const char *name;
     int32_t dtype;
-} dtypes[] = {{"fp32", 0}, {"fp16", 1}, {"int32", 3}, {"int64", 9}, {"fp64", 11}, {"bf16", 27}};
+} dtypes[] = {{"fp32", 0}, {"fp16", 1}, {"int32", 3}, {"int64", 9}, {"fp64", 11}, {"bool", 12}, {"bf16", 27}};
 
 int32_t find_tensor(const struct fusion_graph *graph, const char *word) {
     size_t size = strcspn(word, ":/");
@@ -42,11 +42,12 @@ static int64_t read_ints(const char *text, int64_t *ints, int64_t room) {
 static bool read_shape(const char *text, struct fusion_tensor *tensor) {
     size_t size = strcspn(text, "[");
     if (text[size] != '[') return false;
+    /* A rank that the view has no room for is one that it does not know. */
     tensor->rank = (int32_t)read_ints(text + size + 1, tensor->dim, FUSION_MAX_RANK);
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         if (strlen(dtypes[i].name) == size && memcmp(dtypes[i].name, text, size) == 0) {
             tensor->dtype = dtypes[i].dtype;
-            return tensor->rank >= 0;
+            return true;
         }
     return false;
 }
