@@ -53,7 +53,7 @@ int32_t fusion_add_node(struct fusion_graph *graph, const char *type, const char
     struct fusion_node *node = &graph->node[graph->nodes];
     *node = (struct fusion_node){.type = strdup(type),
                                  .name = strdup(name),
-                                 .known = fusion_type(type),
+                                 .known = fusion_find_type(type),
                                  .first = graph->tensors,
                                  .outputs = outputs};
     for (int32_t i = 0; i < outputs; i++)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../ge/node.h"
+#include "../core/node.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -65,7 +65,7 @@ static const struct fusion_value *operand(struct fusion_values *values, int32_t 
 static bool find_sum(struct fusion_values *values, int32_t out, int32_t lead,
                      struct fusion_value *value, int32_t *reach) {
     const struct fusion_node *node = &values->graph->node[values->graph->tensor[out].node];
-    bool sub = fusion_kind(node) == FUSION_SUB;
+    bool sub = fusion_kind_of(node) == FUSION_SUB;
     for (int32_t k = 0; k < node->inputs; k++) {
         const struct fusion_value *in = operand(values, out, lead, node->input[k], false, reach);
         if (!in) return false;
@@ -137,7 +137,7 @@ static bool find_moved(struct fusion_values *values, int32_t out, int32_t lead, 
 static bool is_zero(const struct fusion_graph *graph, int32_t tensor) {
     const struct fusion_node *node = &graph->node[graph->tensor[tensor].node];
     if (graph->tensor[tensor].zeros) return true;
-    if (fusion_kind(node) != FUSION_ZEROS) return false;
+    if (fusion_kind_of(node) != FUSION_ZEROS) return false;
     int32_t filled = fusion_input(node, "value");
     return filled == FUSION_ABSENT || graph->tensor[filled].zeros;
 }
@@ -147,7 +147,7 @@ static bool find_value(struct fusion_values *values, int32_t tensor, int32_t lea
                        struct fusion_value *value, int32_t *reach) {
     const struct fusion_graph *graph = values->graph;
     if (is_zero(graph, tensor)) return true;
-    switch (fusion_kind(&graph->node[graph->tensor[tensor].node])) {
+    switch (fusion_kind_of(&graph->node[graph->tensor[tensor].node])) {
     case FUSION_OPAQUE:
         return false;
     case FUSION_ADD:
@@ -210,7 +210,7 @@ bool fusion_lane_ints(const struct fusion_graph *graph, int32_t tensor, int64_t 
             memcpy(ints, t->ints, (size_t)lanes * sizeof *ints);
             return true;
         }
-        switch (fusion_kind(node)) {
+        switch (fusion_kind_of(node)) {
         case FUSION_RANGE:
             if (elements != lanes || !fusion_int(graph, node, "start", 0, &start) ||
                 !fusion_int(graph, node, "delta", 1, &delta))

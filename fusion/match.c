@@ -242,7 +242,7 @@ static bool looks_like_rope(const struct fusion_graph *graph, int32_t tensor) {
     queue[0].moves = false;
     while (first < last) {
         const struct fusion_node *node = &graph->node[graph->tensor[queue[first].tensor].node];
-        enum fusion_kind kind = fusion_kind(node);
+        enum fusion_kind kind = fusion_kind_of(node);
         bool only_moves = queue[first++].moves;
         if (kind == FUSION_OPAQUE || kind == FUSION_SUM || kind == FUSION_RANGE) continue;
         bool sum = kind == FUSION_ADD || kind == FUSION_SUB, product = kind == FUSION_MUL;
@@ -251,8 +251,9 @@ static bool looks_like_rope(const struct fusion_graph *graph, int32_t tensor) {
         moves += !sum && !product && kind != FUSION_NEG && kind != FUSION_SAME;
         if (products > 1 && moves > 0) return true;
         for (int32_t i = 0; i < node->inputs && last < NEAR; i++) {
-            if (node->input[i] == FUSION_ABSENT) continue;
-            queue[last].tensor = node->input[i];
+            int32_t in = node->input[i];
+            if (in == FUSION_ABSENT || !graph->node[graph->tensor[in].node].known) continue;
+            queue[last].tensor = in;
             queue[last++].moves = only_moves || product;
         }
     }
@@ -265,7 +266,7 @@ static bool may_be_dx(const struct fusion_search *search, int32_t n) {
     const struct fusion_node *node = &graph->node[n];
     if (search->taken[n] || node->outputs != 1 || node->inputs < 1) return false;
     const struct fusion_tensor *out = &graph->tensor[node->first];
-    switch (fusion_kind(node)) {
+    switch (fusion_kind_of(node)) {
     case FUSION_ADD:
     case FUSION_SUB:
     case FUSION_CONCAT:

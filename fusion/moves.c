@@ -75,11 +75,11 @@ static bool read_axis(const struct question *q, const char *name, int64_t otherw
     return true;
 }
 
-/* Along each axis of `whole`: where a part starts and how far it steps. gone: the part has no such
- * axis. */
+/* Along each axis of `whole`: where a part starts and how far it steps. cut: the part may be
+ * shorter there; gone: the part has no such axis. */
 struct window {
     int64_t start[RANK], step[RANK];
-    bool gone[RANK];
+    bool cut[RANK], gone[RANK];
 };
 
 static void whole_window(struct window *w) {
@@ -102,17 +102,22 @@ static void through_window(const struct window *w, int32_t rank, const int64_t *
         whole[k] = w->start[k] + (w->gone[k] ? 0 : part[p++] * w->step[k]);
 }
 
-static int32_t axes_left(const struct window *w, int32_t rank) {
-    int32_t left = 0;
-    for (int32_t k = 0; k < rank; k++)
-        left += !w->gone[k];
-    return left;
+/* Has the part the axes that the window leaves it, and its full length along those not cut? */
+static bool window_fits(const struct window *w, const struct fusion_tensor *whole,
+                        const struct fusion_tensor *part) {
+    int32_t p = 0;
+    for (int32_t k = 0; k < whole->rank; k++) {
+        if (w->gone[k]) continue;
+        if (p == part->rank || (!w->cut[k] && part->dim[p] != whole->dim[k])) return false;
+        p++;
+    }
+    return p == part->rank;
 }
 
 /* The output is the part of its input that a window shows. */
 static bool move_out_of(const struct question *q, const struct window *w) {
     const struct fusion_tensor *in = tensor_at(q, 0);
-    if (!lead_untouched(w, q->lead) || axes_left(w, in->rank) != q->out->rank) return false;
+    if (!lead_untouched(w, q->lead) || !window_fits(w, in, q->out)) return false;
     int64_t part[RANK], whole[RANK];
     memset(part, 0, sizeof part);
     for (int32_t i = 0; i < lanes_of(q); i++) {
@@ -127,7 +132,7 @@ static bool move_out_of(const struct question *q, const struct window *w) {
 /* The output is zero but for a window, in which the input is. */
 static bool move_into(const struct question *q, const struct window *w) {
     const struct fusion_tensor *in = tensor_at(q, 0);
-    if (!lead_untouched(w, q->lead) || axes_left(w, q->out->rank) != in->rank) return false;
+    if (!lead_untouched(w, q->lead) || !window_fits(w, q->out, in)) return false;
     int64_t part[RANK], whole[RANK];
     int64_t lanes = fusion_elements(in, q->lead, in->rank);
     memset(part, 0, sizeof part);
@@ -174,6 +179,7 @@ static bool read_window(const struct question *q, const struct fusion_tensor *wh
         if (named) axis = axes[i] < 0 ? axes[i] + whole->rank : axes[i];
         if (axis < 0 || axis >= whole->rank || step[i] <= 0) return false;
         int64_t dim = whole->dim[axis], start = begin[i] < 0 ? begin[i] + dim : begin[i];
+        w->cut[axis] = true;
         w->gone[axis] = mask[2] >> i & 1;
         if ((mask[0] >> i & 1) && !w->gone[axis]) start = 0;
         w->start[axis] = start < 0 ? 0 : start;
@@ -197,6 +203,7 @@ static bool move_slice(const struct question *q) {
     struct window w;
     if (!take_inputs(q, "x")) return false;
     whole_window(&w);
+    memset(w.cut, true, sizeof w.cut);
     return fusion_ints(q->graph, q->node, "offsets", w.start, RANK) == tensor_at(q, 0)->rank &&
            move_out_of(q, &w);
 }
@@ -208,6 +215,7 @@ static bool move_pad(const struct question *q) {
     whole_window(&w);
     if (fusion_ints(q->graph, q->node, "paddings", pads, 2 * RANK) != 2 * q->out->rank)
         return false;
+    memset(w.cut, true, sizeof w.cut);
     for (int32_t k = 0; k < q->out->rank; k++)
         w.start[k] = pads[2 * k];
     return move_into(q, &w);
@@ -220,6 +228,7 @@ static bool move_split(const struct question *q) {
     if (!take_inputs(q, "x") || !read_axis(q, "split_dim", RANK, tensor_at(q, 0)->rank, &axis))
         return false;
     whole_window(&w);
+    w.cut[axis] = true;
     for (int32_t i = 0; i < q->out->port; i++) {
         const struct fusion_tensor *before = &q->graph->tensor[q->node->first + i];
         if (!fusion_static(before) || before->rank != q->out->rank) return false;
@@ -349,7 +358,7 @@ static bool move_scatter(const struct question *q) {
         return false;
     const struct fusion_tensor *in = tensor_at(q, 0);
     const struct fusion_node *zeros = &q->graph->node[q->graph->tensor[data].node];
-    int32_t fill = fusion_kind(zeros) == FUSION_ZEROS ? fusion_input(zeros, "value") : data;
+    int32_t fill = fusion_kind_of(zeros) == FUSION_ZEROS ? fusion_input(zeros, "value") : data;
     bool empty = fill == FUSION_ABSENT || q->graph->tensor[fill].zeros;
     if (!empty || in->rank != q->out->rank || !read_axis(q, "axis", 0, in->rank, &axis) ||
         !fusion_int(q->graph, q->node, "reduction", 1, &none) || !none)
@@ -373,7 +382,7 @@ bool fusion_find_move(const struct fusion_graph *graph, int32_t tensor, int32_t 
                       struct fusion_move *move) {
     const struct fusion_tensor *out = &graph->tensor[tensor];
     struct question q = {graph, &graph->node[out->node], out, move, lead};
-    switch (fusion_kind(q.node)) {
+    switch (fusion_kind_of(q.node)) {
     case FUSION_SAME:
         return move_same(&q);
     case FUSION_TRANSPOSE:

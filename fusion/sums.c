@@ -82,7 +82,7 @@ static void try_sum(struct fusion_search *search, struct fusion_match *match, in
     const struct fusion_graph *graph = search->graph;
     const struct fusion_node *node = &graph->node[n];
     const struct fusion_tensor *dy = &graph->tensor[match->dy], *out = &graph->tensor[node->first];
-    if (fusion_kind(node) != FUSION_SUM || node->control || node->outputs != 1 ||
+    if (fusion_kind_of(node) != FUSION_SUM || node->control || node->outputs != 1 ||
         search->taken[n] || fusion_input(node, "x") != product || out->dtype != dy->dtype)
         return;
     for (int32_t of_sin = 0; of_sin < 2; of_sin++) {
@@ -110,7 +110,7 @@ void fusion_find_sums(struct fusion_search *search, struct fusion_match *match) 
     const struct fusion_graph *graph = search->graph;
     for (int32_t r = search->start[match->dy]; r < search->start[match->dy + 1]; r++) {
         const struct fusion_node *mul = &graph->node[search->reader[r]];
-        if (fusion_kind(mul) != FUSION_MUL || mul->control || mul->outputs != 1 ||
+        if (fusion_kind_of(mul) != FUSION_MUL || mul->control || mul->outputs != 1 ||
             !fusion_same_shape(&graph->tensor[mul->first], &graph->tensor[match->dy]))
             continue;
         for (int32_t s = search->start[mul->first]; s < search->start[mul->first + 1]; s++)

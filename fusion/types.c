@@ -72,7 +72,7 @@ static const struct fusion_type table[] = {
     {"ZerosLike", FUSION_ZEROS, {"x"}, {{0}}},
 };
 
-const struct fusion_type *fusion_type(const char *name) {
+const struct fusion_type *fusion_find_type(const char *name) {
     size_t from = 0, to = sizeof table / sizeof *table;
     while (from < to) {
         size_t middle = (from + to) / 2;

@@ -57,13 +57,13 @@ struct fusion_type {
 };
 
 /* NULL for a type that is opaque. */
-const struct fusion_type *fusion_type(const char *name);
+const struct fusion_type *fusion_find_type(const char *name);
 
 /* The tensors connected to input `name` of a node: *first is an index into node->input. Zero if
  * the type or the node has no such input. */
 int32_t fusion_inputs(const struct fusion_node *node, const char *name, int32_t *first);
 
-static inline enum fusion_kind fusion_kind(const struct fusion_node *node) {
+static inline enum fusion_kind fusion_kind_of(const struct fusion_node *node) {
     return node->known ? node->known->kind : FUSION_OPAQUE;
 }
 

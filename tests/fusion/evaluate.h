@@ -8,6 +8,10 @@
 
 #include "../../fusion/match.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct numbers {
     const struct fusion_graph *graph;
     double **of; /* per tensor; NULL until computed */
@@ -37,4 +41,7 @@ struct judged judge_dx(struct numbers *numbers, const struct fusion_match *match
 struct judged judge_sum(struct numbers *numbers, const struct fusion_match *match, bool of_sin,
                         int64_t i);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * No false match: small random graphs over the operations that the matcher knows. Many are ropes
- * written in one of several ways and then spoilt in one place, some are nothing in particular. Every
- * match is checked by running the graph and the operator's formula on random numbers in double; a
- * rope that was not spoilt must be found.
+ * written in one of several ways and then spoilt in one place, some are nothing in particular.
+ * Every match is checked by running the graph and the operator's formula on random numbers in
+ * double; a rope that was not spoilt must be found.
  *
  * usage: random_graphs COUNT [SEED]
  */
@@ -207,8 +207,7 @@ static int32_t put_together(int32_t low, int32_t high, bool pairs) {
         high = swap;
     }
     if (draw(3) == 0)
-        return elementwise(draw(2) ? "Add" : "AddN",
-                           spread(low, 0, lanes, pairs ? 2 : 1),
+        return elementwise(draw(2) ? "Add" : "AddN", spread(low, 0, lanes, pairs ? 2 : 1),
                            spread(high, pairs ? 1 : lanes / 2, lanes, pairs ? 2 : 1));
     return pairs ? zip(low, high) : join(low, high);
 }
@@ -258,16 +257,28 @@ static void anything(int32_t *pool, int32_t count, int32_t more) {
         int32_t a = pool[draw((uint32_t)count)], b = pool[draw((uint32_t)count)], made;
         switch (draw(8)) {
         case 0:
-        case 1: made = elementwise("Mul", a, b); break;
-        case 2: made = elementwise(draw(2) ? "Add" : "Sub", a, b); break;
-        case 3: made = negative(a); break;
-        case 4:
-            made = of(a)->dim[2] > 2 ? slice(a, draw(2) ? of(a)->dim[2] / 2 : 0, of(a)->dim[2] / 2, 1)
-                                     : a;
+        case 1:
+            made = elementwise("Mul", a, b);
             break;
-        case 5: made = of(a)->dim[2] < 9 ? join(a, b) : a; break;
-        case 6: made = of(a)->dim[2] < 9 ? zip(a, b) : a; break;
-        default: made = turn_lanes(a);
+        case 2:
+            made = elementwise(draw(2) ? "Add" : "Sub", a, b);
+            break;
+        case 3:
+            made = negative(a);
+            break;
+        case 4:
+            made = of(a)->dim[2] > 2
+                       ? slice(a, draw(2) ? of(a)->dim[2] / 2 : 0, of(a)->dim[2] / 2, 1)
+                       : a;
+            break;
+        case 5:
+            made = of(a)->dim[2] < 9 ? join(a, b) : a;
+            break;
+        case 6:
+            made = of(a)->dim[2] < 9 ? zip(a, b) : a;
+            break;
+        default:
+            made = turn_lanes(a);
         }
         pool[count < 12 ? count++ : (int32_t)draw(12)] = made;
     }

@@ -15,7 +15,8 @@ enum { WORDS = 64, LINE = 65536 };
 static const struct {
     const char *name;
     int32_t dtype;
-} dtypes[] = {{"fp32", 0}, {"fp16", 1}, {"int32", 3}, {"int64", 9}, {"fp64", 11}, {"bool", 12}, {"bf16", 27}};
+} dtypes[] = {{"fp32", 0},  {"fp16", 1},  {"int32", 3}, {"int64", 9},
+              {"fp64", 11}, {"bool", 12}, {"bf16", 27}};
 
 int32_t find_tensor(const struct fusion_graph *graph, const char *word) {
     size_t size = strcspn(word, ":/");
@@ -155,7 +156,9 @@ static bool read_line(struct recorded *r, char *line) {
     if (strcmp(word[0], "expect") == 0) return read_expect(r, word, words);
     if (strcmp(word[0], "node") == 0) return words > 3 && read_node(r->graph, word, words);
     if (strcmp(word[0], "output") == 0) {
-        int32_t node = fusion_add_node(r->graph, "NetOutput", "outputs", 0);
+        char name[32];
+        snprintf(name, sizeof name, "outputs%d", r->graph->nodes);
+        int32_t node = fusion_add_node(r->graph, "NetOutput", name, 0);
         for (int32_t i = 1; i < words; i++)
             if (!read_inputs(r->graph, node, word[i])) return false;
         return true;

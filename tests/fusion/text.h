@@ -18,6 +18,10 @@
 
 #include "../../fusion/match.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { TEXT_MATCHES = 8 };
 
 struct recorded {
@@ -34,4 +38,7 @@ void free_recorded(struct recorded *recorded);
 /* The tensor "NAME" or "NAME:PORT", or FUSION_ABSENT. */
 int32_t find_tensor(const struct fusion_graph *graph, const char *word);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -23,7 +23,8 @@ namespace ge {
 
 using graphStatus = uint32_t;
 constexpr graphStatus GRAPH_SUCCESS = 0;
-class TensorDesc;   /* whoever sets descriptors brings the definition */
+class Tensor;       /* whoever sets constants or descriptors brings the definitions */
+class TensorDesc;
 class OperatorImpl; /* GE's own; the IR recorder and test doubles bring theirs */
 
 GE_CLASS AscendString {
@@ -63,6 +64,7 @@ GE_CLASS Operator {
     Operator &SetAttr(const char *name, bool value);
     Operator &SetAttr(const char *name, const std::vector<int64_t> &value);
     Operator &SetAttr(const char *name, const std::vector<float> &value);
+    Operator &SetAttr(const char *name, const Tensor &value);
     graphStatus GetAttr(const char *name, int64_t &value) const;
     graphStatus GetAttr(const char *name, bool &value) const;
     graphStatus GetAttr(const char *name, AscendString &value) const;

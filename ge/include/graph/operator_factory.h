@@ -13,6 +13,7 @@ namespace ge {
 GE_CLASS OperatorFactory {
   public:
     static Operator CreateOperator(const char *name, const char *type);
+    static bool IsExistOp(const char *type);
 };
 
 } // namespace ge

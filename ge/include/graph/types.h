@@ -8,7 +8,7 @@
 
 namespace ge {
 
-enum DataType { DT_FLOAT = 0, DT_FLOAT16 = 1, DT_BF16 = 27 };
+enum DataType { DT_FLOAT = 0, DT_FLOAT16 = 1, DT_INT32 = 3, DT_INT64 = 9, DT_BF16 = 27 };
 enum Format { FORMAT_ND = 2 };
 
 } // namespace ge

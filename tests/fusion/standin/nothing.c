@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A libregister.so with nothing of GE in it.
+ */
+typedef int nothing;
