@@ -5,7 +5,8 @@
 #   make_run.sh --ir ir.json --version V --out FILE.run
 #       --lib-dir-x86_64 DIR   holds libcust_opsproto_rt2.0.so, libcust_opmaster_rt2.0.so, setup and,
 #                              if they exist, ascgrad (the command), probe (its helper),
-#                              libcust_tf_parsers.so, libcust_onnx_parsers.so, libcust_opapi.so
+#                              libcust_tf_parsers.so, libcust_onnx_parsers.so, libcust_opapi.so,
+#                              libascgrad_fusion.so
 #       --lib-dir-aarch64 DIR  the same for aarch64; one of the two may be left out
 #       --bin-x86_64 FILE      the ascgrad command, if it is not in the library directory
 #       --bin-aarch64 FILE
@@ -122,6 +123,11 @@ add_arch() {
         mkdir -p "$payload/packages/arch/$1/framework/${framework#*:}"
         cp "$2/$parser" "$payload/packages/arch/$1/framework/${framework#*:}"
     done
+    # The graph pass likewise; it is moved to where GE looks if the user wants it.
+    if [ -f "$2/libascgrad_fusion.so" ]; then
+        mkdir -p "$payload/packages/arch/$1/fusion"
+        cp "$2/libascgrad_fusion.so" "$payload/packages/arch/$1/fusion"
+    fi
     arches="$arches $1"
 }
 arches=

@@ -17,6 +17,7 @@ int cmd_tile(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_perf(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_fusion(int argc, char **argv);
 
 /* Does tiling accept the operator's first check row on this chip, in every dtype? */
 bool check_supported(const char *type, const char *soc);

@@ -151,6 +151,7 @@ static void examine(struct doctor *d, const char *opp) {
         doctor_check_access(d);
         doctor_check_libraries(d);
         doctor_check_ops_info(d);
+        doctor_check_fusion(d);
         doctor_check_owners(d);
     }
     check_toolkit(d);

@@ -75,6 +75,9 @@ void doctor_find(struct doctor *d, const char *opp);
 void doctor_check_files(struct doctor *d);
 void doctor_check_access(struct doctor *d);
 
+/* doctor_fusion.c: the graph pass, on or off; if on, opened as GE opens it. */
+void doctor_check_fusion(struct doctor *d);
+
 /* doctor_library.c: the two libraries, opened as GE opens them. */
 void doctor_check_libraries(struct doctor *d);
 /* Any library: "!<sentence>" if it cannot be used, else its operator types, one per line, each with

@@ -24,6 +24,7 @@ static const char help[] =
     "  support                           the support matrix\n"
     "  doctor [--opp DIR] [--json]       is the package installed, first, loadable, for this "
     "chip?\n"
+    "  fusion on|off|status [--opp DIR]  the graph pass of the installed package\n"
     "  version\n"
     "\n"
     "SPEC is dtype[shape]: fp32[2,4,128], bf16[], fp16[2,-1,5,128] (infer only), fp32[-2] (unknown "
@@ -51,8 +52,9 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"ops", cmd_ops},   {"infer", cmd_infer}, {"tile", cmd_tile},       {"run", cmd_run},
-    {"perf", cmd_perf}, {"check", cmd_check}, {"support", cmd_support}, {"doctor", ascgrad_doctor},
+    {"ops", cmd_ops},         {"infer", cmd_infer},       {"tile", cmd_tile},
+    {"run", cmd_run},         {"perf", cmd_perf},         {"check", cmd_check},
+    {"support", cmd_support}, {"doctor", ascgrad_doctor}, {"fusion", cmd_fusion},
 };
 
 static int run(int argc, char **argv) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * probe LIBRARY: opens a library of operators as GE does and prints "!<sentence>" if something is
- * wrong, else the operator types, one per line, each with " tiling" if it has that function.
+ * wrong, else the operator types, one per line, each with " tiling" if it has that function; of a
+ * graph pass (in custom_fusion_passes/) nothing.
  * `ascgrad doctor` runs it, because the command itself is linked statically and cannot load
  * libraries. It must run on every system that CANN runs on, so it asks for nothing that glibc 2.17
  * does not have: the loader's functions by their old versions, which lie in libdl.so.2 there and in
  * libc.so.6 since 2.34, and no start files, which in a new glibc want a new one.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,11 +48,13 @@ static void construct(struct ge_op_functions *row) {
 static void open_library(const char *path, int out) {
     size_t (*count)(void) = NULL, (*ct_count)(void) = NULL;
     int32_t (*functions)(struct ge_op_functions *, size_t) = NULL;
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    const bool pass = strstr(path, "/custom_fusion_passes/") != NULL;
+    void *library = dlopen(path, RTLD_NOW | (pass ? RTLD_LOCAL : RTLD_GLOBAL));
     if (!library) {
         dprintf(out, "!%s", dlerror());
         return;
     }
+    if (pass) return;
     static const char *const names[] = {"GetRegisteredOpNum", "GetOpImplFunctions",
                                         "GetRegisteredOpCtNum"};
     for (size_t i = 0; i < 3; i++) {

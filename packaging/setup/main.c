@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  *   setup install --payload=DIR --temporary=DIR [options of the .run file]
- *   setup compile --installed=DIR [--chip=A,B] [--quiet]
+ *   setup compile --installed=DIR [--chip=A,B | --fusion | --no-fusion] [--quiet]
  *   setup uninstall --installed=DIR [--quiet]
  *
  * See setup.h. Exit status: 0 done, 1 wrong usage, 2 refused, 3 failed and backed out.
@@ -72,6 +72,8 @@ static bool read_option(struct options *o, const char *word, char installed[PATH
                  {"--no-override", &o->no_override},
                  {"--graph-only", &o->graph_only},
                  {"--no-compile", &o->no_compile},
+                 {"--fusion", &o->fusion},
+                 {"--no-fusion", &o->no_fusion},
                  {"--force", &o->force},
                  {"--dry-run", &o->dry_run},
                  {"--quiet", &o->quiet},
@@ -79,7 +81,10 @@ static bool read_option(struct options *o, const char *word, char installed[PATH
     const char *dir;
     const bool fresh = o->action != COMPILE && !installed[0];
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (strcmp(word, flags[i].word) == 0 && (fresh || flags[i].flag == &o->quiet)) {
+        if (strcmp(word, flags[i].word) == 0) {
+            const bool pass = flags[i].flag == &o->fusion || flags[i].flag == &o->no_fusion;
+            if (!fresh && flags[i].flag != &o->quiet && !(pass && o->action == COMPILE))
+                return false;
             *flags[i].flag = true;
             return true;
         }
@@ -122,6 +127,10 @@ static int read_options(struct setup *s, int argc, char **argv, char installed[P
             return give_up(USAGE, "unknown option: %s", argv[i]);
     if (o->no_override && o->graph_only)
         return give_up(USAGE, "--no-override and --graph-only exclude each other");
+    if (o->fusion && o->no_fusion)
+        return give_up(USAGE, "--fusion and --no-fusion exclude each other");
+    /* `ascgrad fusion` goes this way to a new version that differs in nothing else. */
+    if (o->action == COMPILE && (o->fusion || o->no_fusion)) o->no_compile = true;
     if (installed[0]) return from_installed(s, installed);
     return o->payload || o->action == UNINSTALL ? DONE : give_up(USAGE, "setup: no --payload=");
 }
@@ -205,6 +214,11 @@ static int before_all(int status) {
 static int install(struct setup *s) {
     int status = s->options.action == INSTALL ? open_payload(s) : DONE;
     if (status == DONE) status = target_check(s);
+    if (status == DONE && s->options.action == INSTALL && s->options.fusion && s->target.own)
+        status = refuse(s,
+                        "--fusion: GE takes graph passes from CANN's own vendors only, not from "
+                        "%s",
+                        s->target.vendors);
     if (status != DONE) return before_all(status);
     if (s->options.dry_run) {
         status = types_decide(s, s->source_fd);

@@ -22,6 +22,12 @@
 #include <stddef.h>
 
 #define MANIFEST_NAME "package.info"
+
+/* The graph pass as it is shipped, and where GE opens whatever it finds. */
+#define FUSION_NAME    "libascgrad_fusion.so"
+#define FUSION_SHIPPED "fusion/" FUSION_NAME
+#define FUSION_ACTIVE  "custom_fusion_passes/" FUSION_NAME
+
 enum { MANIFEST_FORMAT = 2, MAX_TYPES = 64, WHY = 512 };
 
 struct manifest_entry {

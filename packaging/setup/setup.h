@@ -24,7 +24,8 @@
 #define VENDOR       "ascgrad"
 #define STAGE_PREFIX "." VENDOR "."
 #define CONFIG_NAME  "config.ini"
-#define OLD_NAME     "old" /* of the old version in the stage, where it takes two renames */
+
+#define OLD_NAME       "old" /* of the old version in the stage, where it takes two renames */
 
 /* Exit status. A function that ends the work returns one of these after saying why. */
 enum { DONE = 0, USAGE = 1, REFUSED = 2, FAILED = 3 };
@@ -38,6 +39,7 @@ struct options {
     const char *install_path; /* NULL: CANN's own directory */
     const char *chips;        /* with commas; NULL: those of this machine */
     const char *signals;      /* that the .run found not ignored, with commas; NULL: look */
+    bool fusion, no_fusion;   /* neither: as it was, and off at first */
     bool for_all, no_override, graph_only, no_compile, force, dry_run, quiet;
 };
 

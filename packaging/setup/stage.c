@@ -98,7 +98,7 @@ static int copy_files(struct setup *s) {
         struct stat info;
         char hex[65];
         if (setup_stopped) return give_up(FAILED, "stopped by a signal");
-        if (!entry->sum) continue;
+        if (!entry->sum || strcmp(entry->path, FUSION_ACTIVE) == 0) continue;
         if (file_stat(s->source_fd, entry->path, &info) != 0 ||
             file_copy(s->source_fd, entry->path, s->tree_fd, entry->path, mode_of(s, &info),
                       s->target.dir_mode, hex) != 0)
@@ -151,6 +151,20 @@ static int write_set_env(struct setup *s) {
     return result == 0 ? DONE : cannot_write(s, path);
 }
 
+/* GE opens every library that lies there, and fails as a whole if it cannot: so a second copy, of
+ * this machine's only, and only if it is wanted. */
+static int activate_fusion(struct setup *s) {
+    struct stat info;
+    const bool was = s->has_old && manifest_find(&s->old, FUSION_ACTIVE);
+    if (s->options.no_fusion || (!s->options.fusion && !was)) return DONE;
+    if (file_stat(s->tree_fd, FUSION_SHIPPED, &info) != 0)
+        return give_up(REFUSED, "this package has no graph pass for %s", s->arch);
+    if (file_copy(s->tree_fd, FUSION_SHIPPED, s->tree_fd, FUSION_ACTIVE, s->target.file_mode,
+                  s->target.dir_mode, NULL) == 0)
+        return DONE;
+    return cannot_write(s, FUSION_ACTIVE);
+}
+
 int stage_copy(struct setup *s) {
     char library[96], command[64];
     snprintf(library, sizeof library, "lib/linux/%s/libcust_opmaster_rt2.0.so", s->arch);
@@ -158,6 +172,7 @@ int stage_copy(struct setup *s) {
     int status = copy_files(s);
     if (status == DONE) status = point(s, TBE "/op_tiling", "liboptiling.so", library);
     if (status == DONE) status = point(s, "bin", "ascgrad", command);
+    if (status == DONE) status = activate_fusion(s);
     if (status == DONE) status = write_set_env(s);
     return status;
 }

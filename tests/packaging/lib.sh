@@ -112,7 +112,9 @@ build_libraries() {
         cp "$ASCGRAD_BUILD/package"/*_rt2.0.so "$ASCGRAD_BUILD/package/setup" "$1/$arch"
         printf '#!/bin/sh\necho %s\n' "$arch" >"$1/$arch/ascgrad"
         echo "parsers for $arch" >"$1/$arch/libcust_tf_parsers.so"
+        echo "pass for $arch" >"$1/$arch/libascgrad_fusion.so"
     done
+    cp "$ASCGRAD_BUILD/package/libascgrad_fusion.so" "$1/$native"
     ln -s "$ASCGRAD_BUILD/stubs" "$1/cann"
 }
 
