@@ -109,7 +109,7 @@ static int run(const char *op, int nparam, void **params, int *ndims, int64_t **
     return ascgrad_run(&call, NULL, why) == ASCGRAD_OK ? 0 : fail(op, why);
 }
 
-#define OPERATOR(op)                                                                               \
+#define ASCGRAD_OP(op, kernel)                                                                     \
     ASCGRAD_API int ascgrad_ms_##op(int nparam, void **params, int *ndims, int64_t **shapes,       \
                                     const char **dtypes, void *stream, void *extra);               \
     int ascgrad_ms_##op(int nparam, void **params, int *ndims, int64_t **shapes,                   \
@@ -118,9 +118,4 @@ static int run(const char *op, int nparam, void **params, int *ndims, int64_t **
         (void)extra;                                                                               \
         return run(#op, nparam, params, ndims, shapes, dtypes);                                    \
     }
-
-OPERATOR(RotaryMulGrad)
-OPERATOR(RotaryPositionEmbeddingGrad)
-OPERATOR(RopeGrad)
-OPERATOR(NormRopeConcatGrad)
-OPERATOR(ExpSegsumGrad)
+#include "ascgrad_ops.inc"

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes a virtual environment with the wheels that the TensorFlow and MindSpore tests need. The downloads are 804 MB for
-# MindSpore and 274 MB for TensorFlow (x86_64, Python 3.11); installed they are 2.5 GB and 1.3 GB, 4.2 GB with what they
-# need. NumPy is held at 1.26: with NumPy 2 MindSpore 2.10 cannot hand out bfloat16 tensors.
+# Makes one virtual environment for each framework that the tests use: tensorflow, mindspore, and PyTorch three times,
+# with the newest torch_npu (torch), an older one (torch-old), and the newest PyTorch there is (torch-new). torch_npu is
+# unpacked beside them, not installed: of it the tests use torchair's Python, and it cannot be imported without CANN.
+# The downloads are 7 GB (x86_64, Python 3.11), 20 GB when installed; PIP_FIND_LINKS may name a folder of wheels. NumPy is
+# held at 1.26: with NumPy 2 MindSpore 2.10 cannot hand out bfloat16 tensors.
 #
 # usage: install_wheels.sh DIR [PYTHON]
 set -eu
@@ -21,7 +23,24 @@ fi
     echo "install_wheels: no python3 with venv (Debian: apt-get install python3-venv)" >&2
     exit 1
 }
-[ -x "$dir/bin/python" ] || "$python" -m venv "$dir"
-"$dir/bin/python" -m pip install --no-input --quiet --disable-pip-version-check \
-    tensorflow-cpu==2.21.0 mindspore==2.10.0 numpy==1.26.4 'ml-dtypes<0.6'
-"$dir/bin/python" -c 'import sys; print("wheels are in", sys.prefix)'
+
+environment() { # NAME PACKAGES...
+    name=$1
+    shift
+    [ -x "$dir/$name/bin/python" ] || "$python" -m venv "$dir/$name"
+    "$dir/$name/bin/python" -m pip install --no-input --quiet --disable-pip-version-check numpy==1.26.4 "$@"
+}
+
+torchair() { # NAME VERSION
+    [ -d "$dir/$1/torchair/torch_npu" ] || "$dir/$1/bin/python" -m pip install --no-input --quiet \
+        --disable-pip-version-check --no-deps --target "$dir/$1/torchair" "torch-npu==$2"
+}
+
+environment tensorflow tensorflow-cpu==2.21.0 'ml-dtypes<0.6'
+environment mindspore mindspore==2.10.0
+environment torch torch==2.14.0 transformers==5.22.2 protobuf packaging pyyaml
+torchair torch 2.14.0
+environment torch-old torch==2.8.0 transformers==5.22.2 protobuf packaging pyyaml
+torchair torch-old 2.8.0
+environment torch-new torch transformers==5.22.2
+echo "wheels are in $dir"

@@ -9,7 +9,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 import ascgrad
-import ascgrad_ms as am
+import ascgrad.mindspore as am
 from run_tests import run_tests
 
 SEED = 20263
@@ -144,17 +144,17 @@ def plain_norm_rope_concat(norm, added, rope, order, encoder):
     return function
 
 
-def test_ir():
-    """The names this module spells out are those of the IR."""
+def test_registration():
+    """What MindSpore is told for Ascend is the IR: names, order, kinds."""
     for op, ir in ascgrad.ops.items():
-        inputs, outputs, attrs = am.IR[op]
-        assert [(n.rstrip("?!"), "?" in n) for n in inputs.split()] == [(n, o) for n, o, _ in ir["in"]], op
-        assert outputs.split() == ir["out"] and [(n, k) for n, k, _ in attrs] == ir["attr"], op
-        assert [n.rstrip("?!") for n in inputs.split() if "!" in n] == [n for n, _, t in ir["in"] if t == "fp32"]
         info = am.reg_info(op)
-        assert info["op_name"] == op and [i["name"] for i in info["inputs"]] == [n for n, _, _ in ir["in"]]
-        assert [o["name"] for o in info["outputs"]] == ir["out"] and info["target"] == "Ascend"
-    assert set(am.IR) == set(ascgrad.ops)
+        assert info["op_name"] == op and info["target"] == "Ascend"
+        assert [(i["name"], i["paramType"] == "optional") for i in info["inputs"]] == [(n, o) for n, o, _ in ir["in"]]
+        assert [o["name"] for o in info["outputs"]] == ir["out"]
+        assert [(a["name"], a["type"]) for a in info["attr"]] == ir["attr"]
+        for i, (_, _, types) in enumerate(ir["in"]):
+            kinds = {row[i][0] for row in info["dtype_format"]}
+            assert kinds == ({"float32"} if types == "fp32" else {"float16", "bfloat16", "float32"}), (op, kinds)
 
 
 def test_rotary_mul():
@@ -217,6 +217,39 @@ def test_refusals():
     refused(lambda: am.grad("ExpSegsumGrad")(rand(4, 5), rand(4, 5)), "ExpSegsumGrad")
     refused(lambda: am.grad("RopeGrad"), "qSeqLen")
     refused(lambda: am.grad("ExpSegsumGrad")(rand(4, 4), rand(4, 4, dtype=ms.float16)), "one dtype")
+
+
+def test_refusals_of_cells():
+    """The operator's sentence, while the graph is built, in graph mode and in PyNative mode."""
+    x, good, bad = rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 2, 1, 4)
+    odd = [rand(2, 3, 2, 5), rand(1, 3, 1, 5), rand(1, 3, 1, 5)]
+    double = [Tensor(np.ones(s), ms.float64) for s in ((2, 3, 2, 4), (1, 3, 1, 4), (1, 3, 1, 4))]
+    calls = [
+        (am.RotaryMul(), (x, bad, bad), "RotaryMulGrad 'rotary_mul_grad': dimension 1 of r1"),
+        (am.RotaryMul(), odd, "multiple of 2, got 5"), (am.RotaryPositionEmbedding(), (x, bad, bad), "RotaryPositionEmbeddingGrad"),
+        (am.Rope([3]), (rand(4, 4), rand(4, 4), rand(4, 4), rand(4, 4)), "RopeGrad"),
+        (am.RotaryMul(), double, "RotaryMulGrad: the input is Float64; the operator takes"),
+        (am.ExpSegsum(), double[:1], "ExpSegsumGrad: the input is Float64"),
+        (am.grad("RotaryMulGrad"), [*double, double[0]], "RotaryMulGrad: x is Float64"),
+    ]
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        for function, args, text in calls:
+            refused(lambda f=function, a=args: f(*a), text)
+
+
+def test_dynamic_batch():
+    """One Cell, any batch; and with a batch that is not known yet the shapes are passed through."""
+    step = ops.GradOperation(get_all=True)(am.RotaryMul())
+    cos, sin = rand(1, 3, 1, 4), rand(1, 3, 1, 4)
+    for batch in (1, 2, 7):
+        x = rand(batch, 3, 2, 4)
+        want = am.grad("RotaryMulGrad")(x, cos, sin, ops.ones_like(x))
+        for a, b in zip(step(x, cos, sin), want):
+            assert a.shape == b.shape and np.array_equal(numbers(a), numbers(b)), batch
+    unknown, table = [-1, 3, 2, 4], [1, 3, 1, 4]
+    assert am.grad("RotaryMulGrad")._shapes(unknown, table, table, unknown) == (unknown, table, table)
+    refused(lambda: am.grad("ExpSegsumGrad")._shapes([-1, 4, 5], [-1, 4, 5]), "ExpSegsumGrad")
 
 
 def main():

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The TensorFlow operators on the CPU: graph mode (tf.function), gradients against TensorFlow's own, refusals."""
+import os
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import tensorflow as tf
 
-import ascgrad_tf as at
+import ascgrad
+import ascgrad.tensorflow as at
+from ascgrad.tensorflow import _build
 from run_tests import run_tests
 
 SEED = 20262
@@ -224,9 +229,117 @@ def test_refusals():
             tf.errors.InvalidArgumentError, "RopeGrad")
     refused(lambda: at.ops.rotary_position_embedding_grad(dy=x, cos=good, sin=good, x=[x, x]),
             tf.errors.InvalidArgumentError, "one tensor or none")
-    refused(lambda: at.rotary_mul(x, bad, bad), tf.errors.InvalidArgumentError, "do not fit")
+    sentence = "RotaryMulGrad 'rotary_mul_grad': dimension 1 of r1 must be 1 or that of dy, got 2 and 3"
+    refused(lambda: at.rotary_mul(x, bad, bad), ValueError, sentence)
+    refused(tf.function(lambda: at.rotary_mul(x, bad, bad)), ValueError, sentence)  # while building the graph
+    odd = rand(2, 3, 2, 5), rand(1, 3, 1, 5)
+    refused(lambda: at.rotary_mul(odd[0], odd[1], odd[1]), ValueError, "multiple of 2, got 5")
+    refused(lambda: at.ops.rotary_mul(x=odd[0], r1=odd[1], r2=odd[1]), tf.errors.InvalidArgumentError,
+            "D of x [2,3,2,5] must be a multiple of 2, got 5")
+    any_shape = tf.function(lambda t: at.rotary_mul(x, t, t), input_signature=[tf.TensorSpec(None)])
+    refused(lambda: any_shape(bad), tf.errors.InvalidArgumentError, "do not fit")  # known only when it runs
+    refused(lambda: at.rope(rand(4, 4), rand(4, 4), rand(4, 4), rand(4, 4), [3]), ValueError, "RopeGrad")
+    refused(lambda: at.rotary_mul(tf.cast(x, tf.float64), good, good), (TypeError, tf.errors.InvalidArgumentError), "double")
     refused(lambda: at.ops.rotary_position_embedding_grad(dy=x, cos=good, sin=good, x=[], mode=9),
             tf.errors.InvalidArgumentError, "mode")
+
+
+def test_tables_only_when_wanted():
+    """The gradients of constant tables are not computed: not asked for by the tape, pruned from a graph."""
+    x, cos, sin = rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 3, 1, 4)
+
+    def step(watched, function):
+        tensors = [x, cos, sin]
+        with tf.GradientTape() as tape:
+            tape.watch(tensors[:watched])
+            y = function(*tensors)
+        return tape.gradient(y, tensors[:watched])
+
+    for function, op in ((at.rotary_mul, "RotaryMulGrad"),
+                         (at.rotary_position_embedding, "RotaryPositionEmbeddingGrad")):
+        for watched, wanted in ((1, [False]), (3, [True])):
+            graph = tf.function(lambda w=watched, f=function: step(w, f)).get_concrete_function().graph
+            nodes = [node for node in graph.get_operations() if node.type == op]
+            tables = [n.get_attr("need_backward") if op == "RotaryMulGrad" else len(n.inputs) == 4 for n in nodes]
+            assert tables == wanted, (op, watched, tables)
+            for a, b in zip(step(watched, function), step(3, function)):
+                assert np.array_equal(a, b)
+        symbolic = tf.function(lambda f=function: tf.gradients(f(x, cos, sin), [x]))
+        assert np.array_equal(symbolic()[0], step(1, function)[0])
+
+
+def test_mixed_precision():
+    """Half activations beside float32 tables and weights, as Keras' mixed_float16 has them."""
+    for half in (tf.float16, tf.bfloat16):
+        x, cos, sin = rand(2, 3, 2, 4, dtype=half), rand(1, 3, 1, 4), rand(1, 3, 1, 4)
+        outputs, mixed, upstream = gradients(at.rotary_mul, [x, cos, sin])
+        _, same, _ = gradients(at.rotary_mul, [x, tf.cast(cos, half), tf.cast(sin, half)], upstream)
+        assert outputs[0].dtype == half and [g.dtype for g in mixed] == [half, tf.float32, tf.float32]
+        assert all(np.array_equal(tf.cast(a, tf.float32), tf.cast(b, tf.float32)) for a, b in zip(mixed, same))
+        weight, bias = rand(4), rand(4)
+        _, grads, _ = gradients(lambda q, w, b: at.norm_rope_concat(
+            q, q, q, 2, norm_query_weight=w, norm_query_bias=b, norm_key_weight=w, norm_key_bias=b)[0], [x, weight, bias])
+        assert [g.dtype for g in grads] == [half, tf.float32, tf.float32]
+
+
+def test_saved_model():
+    """A SavedModel is loaded by another process once ascgrad.tensorflow is imported there; without it TensorFlow says
+    which operator it lacks."""
+    class Module(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec((None, 3, 2, 4))])
+        def __call__(self, x):
+            return at.rotary_mul(x, self.table, self.table)
+
+    module = Module()
+    module.table = tf.constant(rand(1, 3, 1, 4))
+    x = rand(2, 3, 2, 4)
+    load = "import tensorflow as tf, numpy as np; y = tf.saved_model.load('saved')(np.load('x.npy')); np.save('y.npy', y)"
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(module, os.path.join(folder, "saved"))
+        np.save(os.path.join(folder, "x.npy"), x.numpy())
+        for first, status in (("import ascgrad.tensorflow; ", 0), ("", 1)):
+            ran = subprocess.run([sys.executable, "-c", first + load], cwd=folder, capture_output=True, text=True,
+                                 check=False)
+            assert ran.returncode == status, ran.stderr
+        assert "RotaryMul" in ran.stderr
+        assert np.array_equal(np.load(os.path.join(folder, "y.npy")), module(x))
+
+
+def test_xla_is_refused():
+    """There is no XLA kernel; TensorFlow says so by the operator's name."""
+    x, table = rand(2, 3, 2, 4), rand(1, 3, 1, 4)
+    refused(tf.function(lambda: at.rotary_mul(x, table, table), jit_compile=True),
+            (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError), "RotaryMul")
+
+
+def test_registration_follows_the_ir():
+    """What TensorFlow knows of each operator, against the IR."""
+    from tensorflow.python.framework import op_def_registry
+    for op, ir in ascgrad.ops.items():
+        known = op_def_registry.get(op)
+        assert [a.name for a in known.input_arg] == [name for name, _, _ in ir["in"]], op
+        assert [bool(a.type_list_attr) for a in known.input_arg] == [optional for _, optional, _ in ir["in"]], op
+        assert [a.name for a in known.output_arg] == ir["out"], op
+        kinds = {a.name: a.type.replace("list(int)", "listInt") for a in known.attr}
+        assert [(name, kinds[name]) for name, _ in ir["attr"]] == ir["attr"], op
+        defaults = {a.name: getattr(a.default_value, a.default_value.WhichOneof("value")) for a in known.attr
+                    if a.HasField("default_value") and a.name in dict(ir["attr"])}
+        assert defaults == ir["default"], (op, defaults)
+
+
+def test_the_library_is_cached():
+    """One file per TensorFlow and ascgrad; without a compiler there is a sentence, not a traceback of subprocess."""
+    assert _build.library() == _build.cached() and tf.version.VERSION in os.path.basename(_build.cached())
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "ASCGRAD_CACHE": folder, "CXX": "no-such-compiler"}
+        ran = subprocess.run([sys.executable, "-m", "ascgrad.tensorflow", "build"], env=environment, check=False,
+                             capture_output=True, text=True)
+        assert ran.returncode == 1 and "it needs a C and a C++ compiler" in ran.stderr, ran.stderr
+        broken = os.path.join(folder, os.path.basename(_build.cached()))
+        open(broken, "w", encoding="ascii").close()
+        ran = subprocess.run([sys.executable, "-c", "import ascgrad.tensorflow"], env=environment, check=False,
+                             capture_output=True, text=True)
+        assert ran.returncode == 1 and "does not fit TensorFlow" in ran.stderr, ran.stderr
 
 
 def main():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.ascgrad.* and the differentiable functions, on the CPU, against PyTorch's own autograd."""
-import os
+import importlib.machinery
 import sys
 import types
 import warnings
@@ -8,18 +8,15 @@ import warnings
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(here, "..", "..", "framework", "torch"), os.path.join(here, "..", "python")]
-import ascgrad_torch as at  # noqa: E402
-from ascgrad_torch import forward, library  # noqa: E402
-from run_tests import run_tests  # noqa: E402
+import ascgrad
+import ascgrad.torch as at
+from ascgrad import _shapes
+from ascgrad.torch import forward, library
+from run_tests import run_tests
+from torch_cases import cases, gradients, rand
 
 SEED = 20261
 DTYPES = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # allowed error, relative to the scale
-
-
-def rand(*shape, dtype=torch.float32, grad=True):
-    return torch.randn(*shape).to(dtype).requires_grad_(grad)
 
 
 def wide(tensors):
@@ -50,15 +47,16 @@ def against_autograd(ours, plain, args, what):
 
 
 def test_schemas_follow_the_ir():
-    for op, ir in library.native().ops.items():
-        name, _ = library.SCHEMAS[op]
-        schema = getattr(torch.ops.ascgrad, name).default._schema
+    """Every operator of the IR is there, with its inputs, attributes, defaults and outputs."""
+    for op, ir in ascgrad.ops.items():
+        schema = getattr(torch.ops.ascgrad, ir["kernel"]).default._schema
         kinds = {"int": "int", "bool": "bool", "List[int]": "listInt"}
         tensors = [(a.name, "Optional" in str(a.type)) for a in schema.arguments if "Tensor" in str(a.type)]
-        attrs = [(a.name, kinds[str(a.type)]) for a in schema.arguments if "Tensor" not in str(a.type)]
+        attrs = [a for a in schema.arguments if "Tensor" not in str(a.type)]
         assert tensors == [(n, optional) for n, optional, _ in ir["in"]], op
-        assert attrs == ir["attr"] and [r.name for r in schema.returns] == ir["out"], op
-    assert set(library.native().ops) == set(library.SCHEMAS)
+        assert [(a.name, kinds[str(a.type)]) for a in attrs] == ir["attr"], op
+        assert {a.name: a.default_value for a in attrs if a.has_default_value()} == ir["default"], op
+        assert [r.name for r in schema.returns] == ir["out"], op
 
 
 def test_rotary_mul():
@@ -169,24 +167,80 @@ def test_strides():
             close(a, b.double(), dtype, "strided")
 
 
-def test_meta_agrees_with_cpu():
-    f, b = torch.float32, torch.bfloat16
-    x, t = torch.ones(2, 3, 2, 4, dtype=b), torch.ones(1, 3, 1, 4, dtype=b)
+def raw_calls():
+    """Operator -> arguments of torch.ops.ascgrad.*, with and without what is optional."""
+    x, t = torch.ones(2, 3, 2, 4, dtype=torch.bfloat16), torch.ones(1, 3, 1, 4, dtype=torch.bfloat16)
     qkv, enc, stat = torch.ones(2, 5, 3, 4), torch.ones(2, 2, 3, 4), torch.ones(2, 5, 3, 1)
     out = torch.ones(2, 3, 7, 4)
-    calls = {
-        "rotary_mul_grad": (x, t, t, x), "rotary_position_embedding_grad": (x, t, t),
-        "rope_grad": (torch.ones(5, 8), torch.ones(5, 4), torch.ones(3, 4), torch.ones(3, 4), [2, 3]),
-        "norm_rope_concat_grad": (out, out, out, qkv, qkv, enc, enc, torch.ones(4), stat, stat, torch.ones(4),
-                                  stat, stat, *[None] * 8, 2, 0, 0, 0),
-        "exp_segsum_grad": (torch.ones(2, 5, 5, dtype=f), torch.ones(2, 5, 5, dtype=f)),
+    return {
+        "RotaryMulGrad": (x, t, t, x), "RotaryPositionEmbeddingGrad": (x, t, t),
+        "RopeGrad": (torch.ones(5, 8), torch.ones(5, 4), torch.ones(3, 4), torch.ones(3, 4), [2, 3]),
+        "NormRopeConcatGrad": (out, out, out, qkv, qkv, enc, enc, torch.ones(4), stat, stat, torch.ones(4),
+                               stat, stat, *[None] * 8, 2, 0, 0, 0),
+        "ExpSegsumGrad": (torch.ones(2, 5, 5), torch.ones(2, 5, 5)),
     }
-    for name, args in calls.items():
-        op = getattr(torch.ops.ascgrad, name)
-        real = op(*args)
-        meta = op(*[a.to("meta") if isinstance(a, torch.Tensor) else a for a in args])
-        for a, m in zip(*([r] if isinstance(r, torch.Tensor) else r for r in (real, meta))):
-            assert a.shape == m.shape and a.dtype == m.dtype and m.device.type == "meta", (name, a.shape, m.shape)
+
+
+def test_meta_agrees_with_cpu():
+    calls = raw_calls()
+    for op, ir in ascgrad.ops.items():
+        function = getattr(torch.ops.ascgrad, ir["kernel"])
+        real = function(*calls[op])
+        meta = function(*[a.to("meta") if isinstance(a, torch.Tensor) else a for a in calls[op]])
+        real, meta = ([r] if isinstance(r, torch.Tensor) else list(r) for r in (real, meta))
+        for a, m in zip(real, meta):
+            assert a.shape == m.shape and a.dtype == m.dtype and m.device.type == "meta", (op, a.shape, m.shape)
+        tensors, _ = library._split(op, calls[op])  # and so do the rules for a machine without libascgrad
+        given = {name: (library._NAMES[t.dtype], list(t.shape)) for name, t in tensors.items()}
+        rules = _shapes.like_inputs(op, given)
+        assert rules == [(library._NAMES[a.dtype], list(a.shape)) for a in real], (op, rules)
+
+
+def test_opcheck():
+    """PyTorch's own checks of a custom operator, from 2.4 on: schema, fake tensors, dynamic AOT dispatch."""
+    if not hasattr(torch.library, "opcheck"):
+        return
+    calls = raw_calls()
+    for op, ir in ascgrad.ops.items():
+        overload = getattr(torch.ops.ascgrad, ir["kernel"]).default
+        assert set(torch.library.opcheck(overload, calls[op]).values()) == {"SUCCESS"}, op
+
+
+def test_compile():
+    """Every function is one graph, static and dynamic, whose backward is the operator (PyTorch 2)."""
+    if torch.__version__ < "2.1":
+        return
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+    for dynamic in (False, True):
+        for op, function, args, _, _ in cases():
+            torch._dynamo.reset()
+            names = []
+
+            def compiler(module, _, names=names):
+                names += [str(n.target) for n in module.graph.nodes]
+                return make_boxed_func(module)
+
+            backend = aot_autograd(fw_compiler=compiler, bw_compiler=compiler)
+            traced = torch.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)
+            for got, want in zip(gradients(traced, args), gradients(function, args)):
+                assert (got is None) == (want is None) and (got is None or torch.allclose(got, want, atol=1e-5)), op
+            assert f"ascgrad.{ascgrad.ops[op]['kernel']}.default" in names, (op, names)
+
+
+def test_mixed_dtypes():
+    """Tables and weights in float32 beside bf16: cast for the operator, their gradients cast back."""
+    x, cos, sin = rand(2, 3, 2, 4, dtype=torch.bfloat16), rand(1, 3, 1, 4), rand(1, 3, 1, 4)
+    for function in (at.rotary_mul, at.rotary_position_embedding):
+        mixed = gradients(function, [x, cos, sin])
+        same = gradients(function, [x, *(t.detach().bfloat16().requires_grad_() for t in (cos, sin))])
+        assert [g.dtype for g in mixed] == [torch.bfloat16, torch.float32, torch.float32]
+        assert all(torch.equal(a.bfloat16(), b) for a, b in zip(mixed, same))
+    qkv = [rand(2, 3, 2, 4, dtype=torch.bfloat16) for _ in range(3)]
+    weights = [rand(4) for _ in range(4)]
+    grads = gradients(lambda q, k, v, a, b, c, d: at.norm_rope_concat(
+        q, k, v, norm_query_weight=a, norm_query_bias=b, norm_key_weight=c, norm_key_bias=d, norm_type=2), qkv + weights)
+    assert [g.dtype for g in grads] == [torch.bfloat16] * 3 + [torch.float32] * 4
 
 
 def test_dynamic_batch():
@@ -226,48 +280,80 @@ def test_refusals():
     refused(torch.ops.ascgrad.exp_segsum_grad, torch.ones(2, 2).half(), torch.ones(2, 2), text="ExpSegsumGrad")
 
 
-class FakeTorchair(types.SimpleNamespace):
-    """The registry and the two calls the converters use; custom_op records the node."""
+class FakeTorchair(types.ModuleType):
+    """torchair's registry and the two calls the converters use; custom_op records the node. Its converters of
+    torch_npu's operators come with a submodule that is imported late, and overwrite what is there, as the real ones."""
 
-    def __init__(self):
-        super().__init__(table={})
+    def __init__(self, npu):
+        super().__init__("torchair_fake")
+        self.table, self.npu = {}, npu
         attr = types.SimpleNamespace(**{kind: (lambda v, kind=kind: (kind, v)) for kind in ("Int", "Bool", "ListInt")})
         self.ge = types.SimpleNamespace(custom_op=self.custom_op, attr=attr)
+        path = ""
+        for part in ("torchair_fake", "_ge_concrete_graph", "ge_converter"):
+            path += ("." if path else "") + part
+            sys.modules[path] = self if part == "torchair_fake" else types.ModuleType(path)
+            sys.modules[path].__path__ = []
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "torchair_fake._ge_concrete_graph.ge_converter.custom":
+            return importlib.machinery.ModuleSpec(name, self)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        for name in ("npu_rotary_mul", "npu_rotary_mul_backward"):
+            self.register_fx_node_ge_converter(getattr(torch.ops.npu, name).default)(lambda *args, **named: "stock")
 
     def custom_op(self, op_type, *, inputs, outputs, attrs):
-        return op_type, list(inputs.items()), outputs, list(attrs.items())
+        return [FakeTensor(op_type, i, list(inputs.items()), outputs, list(attrs.items())) for i in range(len(outputs))]
 
     def register_fx_node_ge_converter(self, overload):
         def keep(converter):
-            self.table[str(overload)] = converter
+            overload._ge_converter = self.table[str(overload)] = converter
             return converter
         return keep
 
+    def looked_up(self, name):
+        """As _get_converter does it: the submodule first."""
+        importlib.import_module("torchair_fake._ge_concrete_graph.ge_converter.custom")
+        return self.table[name]
+
+
+class FakeTensor(types.SimpleNamespace):
+    """Output number index of a node; all are float32."""
+
+    def __init__(self, op, index=0, inputs=(), outputs=(), attrs=(), dtype=0):
+        super().__init__(op=op, index=index, inputs=inputs, outputs=outputs, attrs=attrs, dtype=dtype)
+
 
 def test_converters():
+    """Against a stand-in of torchair, where the real one does not run; test_torchair.py has the real one."""
     npu = torch.library.Library("npu", "DEF")  # what torch_npu defines
+    npu.define("npu_rotary_mul(Tensor self, Tensor r1, Tensor r2, str rotary_mode='half') -> Tensor")
     npu.define("npu_rotary_mul_backward(Tensor grad, Tensor self, Tensor r1, Tensor r2, str rotary_mode='half')"
                " -> (Tensor, Tensor, Tensor)")
-    fake = FakeTorchair()
-    assert len(at.converters.register(fake)) == 6
-    ir = library.native().ops
-    for op, (name, _) in library.SCHEMAS.items():
-        count = len(ir[op]["in"])
-        tail = [[3, 4]] if op == "RopeGrad" else []
-        node = fake.table[f"ascgrad.{name}.default"](*[f"t{i}" for i in range(count)], *tail)
-        assert node[0] == op and node[2] == ir[op]["out"]
-        assert node[1] == [(a[0], f"t{i}") for i, a in enumerate(ir[op]["in"])]
-        assert [a for a, _ in node[3]] == [a for a, _ in ir[op]["attr"]]
-        kinds = {"int": "Int", "bool": "Bool", "listInt": "ListInt"}
-        assert [v[0] for _, v in node[3]] == [kinds[k] for _, k in ir[op]["attr"]]
-    node = fake.table["ascgrad.rotary_position_embedding_grad.default"]("dy", "c", "s", mode=2)
-    assert node[1][3] == ("x", None) and node[3] == [("mode", ("Int", 2))]
-    rotary = fake.table["npu.npu_rotary_mul_backward.default"]
-    assert rotary("g", "x", "c", "s") == (
-        "RotaryMulGrad", [("x", "x"), ("r1", "c"), ("r2", "s"), ("dy", "g")], ["dx", "dr1", "dr2"],
-        [("need_backward", ("Bool", True))])
-    assert rotary("g", "x", "c", "s", "interleave")[0] == "RotaryPositionEmbeddingGrad"
-    refused(rotary, "g", "x", "c", "s", "spiral", text="spiral")
+    fake = FakeTorchair(npu)
+    assert len(at.converters.register(fake)) == len(ascgrad.ops) + 2
+    kinds = {"int": "Int", "bool": "Bool", "listInt": "ListInt"}
+    for op, ir in ascgrad.ops.items():
+        tensors = [FakeTensor(f"t{i}") for i in range(len(ir["in"]))]
+        required = [[3, 4] for name, _ in ir["attr"] if name not in ir["default"]]
+        node = fake.looked_up(f"ascgrad.{ir['kernel']}.default")(*tensors, *required)[0]
+        assert node.op == op and node.outputs == ir["out"]
+        assert node.inputs == [(a[0], tensors[i]) for i, a in enumerate(ir["in"])]
+        assert [(name, value[0]) for name, value in node.attrs] == [(name, kinds[kind]) for name, kind in ir["attr"]]
+    front, back = (fake.looked_up(f"npu.npu_rotary_mul{tail}.default") for tail in ("", "_backward"))
+    grad, x, cos, sin = (FakeTensor(name) for name in ("g", "x", "c", "s"))
+    assert front(x, cos, sin) == "stock", "the half mode is torchair's own"
+    assert front(x, cos, sin, "interleave")[0].op == "RotaryPositionEmbedding"
+    dx, dr1, _ = back(grad, x, cos, sin)
+    assert dx.op == dr1.op == "RotaryMulGrad" and dr1.index == 1
+    assert dx.inputs == [("x", x), ("r1", cos), ("r2", sin), ("dy", grad)]
+    assert back(grad, x, cos, sin, "interleave")[0].op == "RotaryPositionEmbeddingGrad"
+    refused(back, grad, x, cos, sin, "spiral", text="spiral")
 
 
 def main():

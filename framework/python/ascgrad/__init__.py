@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The five operators on NumPy arrays, through libascgrad.
+"""The ascgrad operators on NumPy arrays, on the CPU.
 
     import numpy, ascgrad
     out, _ = ascgrad.run("ExpSegsumGrad", {"grad_output": a, "grad_self": b}, fast=True)
     out["grad_input"]
 
-bf16 is held in uint16 arrays (its bits); to_bf16 and from_bf16 convert. The library is found by ASCGRAD_LIB, else by
-the loader's own rules (libascgrad.so.2).
+bf16 is held in uint16 arrays (its bits); to_bf16 and from_bf16 convert. ascgrad.ops is the IR of the operators.
+ascgrad.torch, ascgrad.tensorflow and ascgrad.mindspore bring them into the frameworks.
 """
 import ctypes
-import os
 
 import numpy as np
+
+from . import _library
+from ._library import Call, Plan, Report, Setting, Tensor
+
+__all__ = ["BF16", "FP16", "FP32", "Refused", "Violation", "cast", "from_bf16", "infer", "ops", "perf", "prepare", "run",
+           "tile", "to_bf16", "to_float", "version"]
 
 FP32, FP16, BF16 = 0, 1, 27
 _DTYPES = {"fp32": FP32, "fp16": FP16, "bf16": BF16}
 _NUMPY = {FP32: np.float32, FP16: np.float16, BF16: np.uint16}
-_RANKS, _WHY, _PLAN = 25, 1024, 65536
+
+
+def __getattr__(name):
+    if name == "ops":  # read from the library, so not before it is wanted
+        return _library.operators()
+    raise AttributeError(f"module 'ascgrad' has no attribute '{name}'")
 
 
 class Refused(ValueError):
@@ -27,78 +37,8 @@ class Violation(RuntimeError):
     """The twin stopped the kernel: a rule of the hardware was broken."""
 
 
-class _Tensor(ctypes.Structure):
-    _fields_ = [("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
-                ("dim", ctypes.c_int64 * _RANKS), ("data", ctypes.c_void_p)]
-
-
-class _Setting(ctypes.Structure):
-    _fields_ = [("set", ctypes.c_bool), ("value", ctypes.c_int64),
-                ("list", ctypes.POINTER(ctypes.c_int64)), ("count", ctypes.c_size_t)]
-
-
-class _Call(ctypes.Structure):
-    _fields_ = [("op", ctypes.c_char_p), ("inp", ctypes.POINTER(_Tensor)), ("inputs", ctypes.c_uint32),
-                ("out", ctypes.POINTER(_Tensor)), ("outputs", ctypes.c_uint32),
-                ("attr", ctypes.POINTER(_Setting)), ("attrs", ctypes.c_uint32),
-                ("soc", ctypes.c_char_p), ("cores", ctypes.c_uint32), ("fast", ctypes.c_bool),
-                ("order", ctypes.c_uint64), ("trace", ctypes.c_char_p)]
-
-
-class _Report(ctypes.Structure):
-    _fields_ = [("key", ctypes.c_uint64), ("block_dim", ctypes.c_uint32), ("workspace", ctypes.c_uint64),
-                ("time_us", ctypes.c_double), ("time_free_us", ctypes.c_double), ("time_worst_us", ctypes.c_double),
-                ("launch_us", ctypes.c_double), ("cycles", ctypes.c_double), ("roofline_us", ctypes.c_double),
-                ("ratio", ctypes.c_double), ("ratio_free", ctypes.c_double), ("ratio_worst", ctypes.c_double),
-                ("gm_read", ctypes.c_uint64), ("gm_write", ctypes.c_uint64), ("min_bytes", ctypes.c_uint64),
-                ("busy_v", ctypes.c_double), ("busy_mte2", ctypes.c_double), ("busy_mte3", ctypes.c_double),
-                ("busy_s", ctypes.c_double), ("dmas", ctypes.c_uint64), ("barriers", ctypes.c_uint64),
-                ("vector_calls", ctypes.c_uint64), ("scalar_instructions", ctypes.c_uint64),
-                ("cores_used", ctypes.c_uint32),
-                ("warnings", ctypes.c_uint32), ("warning", (ctypes.c_char * 256) * 8)]
-
-
-class _Arg(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("optional", ctypes.c_bool), ("types", ctypes.c_char_p)]
-
-
-class _Attr(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("required", ctypes.c_bool),
-                ("initial", ctypes.c_int64)]
-
-
-class _Info(ctypes.Structure):
-    _fields_ = [("type", ctypes.c_char_p), ("kernel", ctypes.c_char_p), ("inputs", ctypes.c_uint32),
-                ("outputs", ctypes.c_uint32), ("attrs", ctypes.c_uint32),
-                ("inp", _Arg * 21), ("out", _Arg * 14), ("attr", _Attr * 4)]
-
-
-class _Plan(ctypes.Structure):
-    _fields_ = [("key", ctypes.c_uint64), ("block_dim", ctypes.c_uint32), ("workspace", ctypes.c_uint64),
-                ("sync_all", ctypes.c_bool), ("size", ctypes.c_size_t), ("data", ctypes.c_ubyte * _PLAN)]
-
-
-def _load():
-    lib = ctypes.CDLL(os.environ.get("ASCGRAD_LIB", "libascgrad.so.2"))
-    lib.ascgrad_describe.restype = ctypes.c_bool
-    lib.ascgrad_version.restype = ctypes.c_char_p
-    ops, index, info = {}, 0, _Info()
-    while lib.ascgrad_describe(index, ctypes.byref(info)):
-        ops[info.type.decode()] = {
-            "kernel": info.kernel.decode(),
-            "in": [(a.name.decode(), a.optional, a.types.decode()) for a in info.inp[:info.inputs]],
-            "out": [a.name.decode() for a in info.out[:info.outputs]],
-            "attr": [(a.name.decode(), a.type.decode()) for a in info.attr[:info.attrs]],
-        }
-        index += 1
-    return lib, ops
-
-
-_lib, ops = _load()
-
-
 def version():
-    return _lib.ascgrad_version().decode()
+    return _library.load().ascgrad_version().decode()
 
 
 def to_bf16(a):
@@ -143,17 +83,17 @@ class _Request:
     """Keeps the arrays alive while the library looks at them."""
 
     def __init__(self, op, attrs, soc, cores, fast, order, trace):
-        if op not in ops:
+        if op not in _library.operators():
             raise ValueError(f"there is no operator '{op}'")
-        self.ir = ops[op]
-        self.inp = (_Tensor * len(self.ir["in"]))()
-        self.out = (_Tensor * len(self.ir["out"]))()
-        self.attr = (_Setting * max(1, len(self.ir["attr"])))()
+        self.ir = _library.operators()[op]
+        self.inp = (Tensor * len(self.ir["in"]))()
+        self.out = (Tensor * len(self.ir["out"]))()
+        self.attr = (Setting * max(1, len(self.ir["attr"])))()
         for t in self.inp:
             t.rank = -1
         self.keep = []
         self._set_attrs(op, dict(attrs or {}))
-        self.call = _Call(op.encode(), self.inp, len(self.inp), self.out, len(self.out), self.attr,
+        self.call = Call(op.encode(), self.inp, len(self.inp), self.out, len(self.out), self.attr,
                           len(self.ir["attr"]), soc.encode() if soc else None, cores, fast, order,
                           trace.encode() if trace else None)
 
@@ -163,10 +103,12 @@ class _Request:
                 continue
             value = attrs.pop(name)
             self.attr[i].set = True
-            if kind == "listInt":
-                data = (ctypes.c_int64 * max(1, len(value)))(*value)
+            if kind.startswith("list"):
+                data = ((ctypes.c_int64 if kind == "listInt" else ctypes.c_float) * max(1, len(value)))(*value)
                 self.keep.append(data)
-                self.attr[i].list, self.attr[i].count = data, len(value)
+                self.attr[i].list, self.attr[i].count = ctypes.addressof(data), len(value)
+            elif kind == "float":
+                self.attr[i].real = value
             else:
                 self.attr[i].value = int(value)
         if attrs:
@@ -174,8 +116,8 @@ class _Request:
 
     @staticmethod
     def describe(tensor, number, shape, data=None):
-        if len(shape) > _RANKS:
-            raise ValueError(f"{len(shape)} axes are more than {_RANKS}")
+        if len(shape) > _library.RANKS:
+            raise ValueError(f"{len(shape)} axes are more than {_library.RANKS}")
         tensor.dtype, tensor.rank, tensor.data = number, len(shape), data
         for k, n in enumerate(shape):
             tensor.dim[k] = n
@@ -189,8 +131,8 @@ class _Request:
                 if given.get(a[0]) is not None]
 
     def infer(self):
-        why = ctypes.create_string_buffer(_WHY)
-        _raise(_lib.ascgrad_infer(ctypes.byref(self.call), why), why)
+        why = ctypes.create_string_buffer(_library.WHY)
+        _raise(_library.load().ascgrad_infer(ctypes.byref(self.call), why), why)
         return [(t.dtype, tuple(t.dim[:t.rank])) for t in self.out]
 
     def make_outputs(self):
@@ -201,9 +143,9 @@ class _Request:
         return arrays
 
     def run(self):
-        why, report = ctypes.create_string_buffer(_WHY), _Report()
-        _raise(_lib.ascgrad_run(ctypes.byref(self.call), ctypes.byref(report), why), why)
-        values = {name: getattr(report, name) for name, _ in _Report._fields_}
+        why, report = ctypes.create_string_buffer(_library.WHY), Report()
+        _raise(_library.load().ascgrad_run(ctypes.byref(self.call), ctypes.byref(report), why), why)
+        values = {name: getattr(report, name) for name, _ in Report._fields_}
         values["warning"] = [text.value.decode() for text in report.warning][:report.warnings]
         return values
 
@@ -254,8 +196,8 @@ def tile(op, shapes, attrs=None, dtype="fp32", soc=None, cores=0):
     request = _Request(op, attrs, soc, cores, False, 0, None)
     _specs(request, op, shapes, dtype)
     request.infer()
-    why, plan = ctypes.create_string_buffer(_WHY), _Plan()
-    _raise(_lib.ascgrad_tile(ctypes.byref(request.call), ctypes.byref(plan), why), why)
+    why, plan = ctypes.create_string_buffer(_library.WHY), Plan()
+    _raise(_library.load().ascgrad_tile(ctypes.byref(request.call), ctypes.byref(plan), why), why)
     return {"key": plan.key, "block_dim": plan.block_dim, "workspace": plan.workspace,
             "sync_all": plan.sync_all, "data": bytes(plan.data[:plan.size])}
 

@@ -65,10 +65,15 @@ class RotaryKernel : public OpKernel {
         for (size_t i = 0; fits && i < shape.size(); i++) {
             fits = table[i] == shape[i] || (table[i] == 1 && i + 1 < shape.size());
         }
-        OP_REQUIRES(context, fits && shape.back() % (mode_ == 2 ? 4 : 2) == 0,
+        OP_REQUIRES(context, fits,
                     errors::InvalidArgument(type_string(), ": cos ", cos.shape().DebugString(),
                                             " and sin ", sin.shape().DebugString(),
                                             " do not fit x ", x.shape().DebugString()));
+        const int divisor = mode_ == 2 ? 4 : 2;
+        OP_REQUIRES(context, shape.back() % divisor == 0,
+                    errors::InvalidArgument(type_string(), ": D of x ", x.shape().DebugString(),
+                                            " must be a multiple of ", divisor, ", got ",
+                                            shape.back()));
         Floats y(x.NumElements());
         forward_rotary(widen(x).data(), widen(cos).data(), widen(sin).data(), y.data(), x.dims(),
                        shape.data(), table.data(), mode_);

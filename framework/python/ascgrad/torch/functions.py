@@ -2,21 +2,33 @@
 """Differentiable functions: the forward in plain PyTorch, the backward by the ascgrad operator.
 
 Only what is needed is computed and kept: x is saved only if cos or sin want a gradient. Tables of rope and
-norm_rope_concat get none (the operators have no such output), and asking for one is an error.
+norm_rope_concat get none (the operators have no such output), and asking for one is an error. The operators take all
+inputs in one dtype: tables, weights and biases are cast to that of x, and their gradients back.
 """
 import torch
 from torch.autograd.function import once_differentiable
 
-from . import forward
-from .library import check
+from . import forward, library
 
 _grad = torch.ops.ascgrad
+_is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+
+
+def _check(op, tensors, attrs):
+    """Raises RuntimeError with the operator's sentence before the forward runs. Under torch.compile the Meta kernel of
+    the operator does, when the backward is traced; Dynamo cannot look into libascgrad."""
+    if not _is_compiling():
+        library.output_shapes(op, tensors, attrs)
+
+
+def _like(x, *tensors):
+    return [t if t is None else t.to(x.dtype) for t in tensors]
 
 
 class _RotaryMul(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, r1, r2):
-        check("RotaryMulGrad", {"x": x, "r1": r1, "r2": r2, "dy": x}, {})
+        _check("RotaryMulGrad", {"x": x, "r1": r1, "r2": r2, "dy": x}, {})
         ctx.tables = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
         ctx.save_for_backward(r1, r2, *([x] if ctx.tables else []))
         return forward.rotary(x, r1, r2)
@@ -33,7 +45,7 @@ class _RotaryMul(torch.autograd.Function):
 class _RotaryPositionEmbedding(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, cos, sin, mode):
-        check("RotaryPositionEmbeddingGrad", {"dy": x, "cos": cos, "sin": sin}, {"mode": mode})
+        _check("RotaryPositionEmbeddingGrad", {"dy": x, "cos": cos, "sin": sin}, {"mode": mode})
         ctx.tables = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
         ctx.mode = mode
         ctx.save_for_backward(cos, sin, *([x] if ctx.tables else []))
@@ -50,7 +62,7 @@ class _RotaryPositionEmbedding(torch.autograd.Function):
 class _Rope(torch.autograd.Function):
     @staticmethod
     def forward(ctx, q, k, cos, sin, lengths, exact_grad):
-        check("RopeGrad", {"q": q, "k": k, "cos": cos, "sin": sin}, {"qSeqLen": lengths})
+        _check("RopeGrad", {"q": q, "k": k, "cos": cos, "sin": sin}, {"qSeqLen": lengths})
         _no_table_gradient("rope", cos, sin)
         ctx.lengths, ctx.exact_grad = lengths, exact_grad
         ctx.save_for_backward(cos, sin)
@@ -110,18 +122,18 @@ def _no_table_gradient(name, *tables):
 
 def rotary_mul(x, r1, r2):
     """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes."""
-    return _RotaryMul.apply(x, r1, r2)
+    return _RotaryMul.apply(x, *_like(x, r1, r2))
 
 
 def rotary_position_embedding(x, cos, sin, mode=0):
     """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
-    return _RotaryPositionEmbedding.apply(x, cos, sin, forward.MODES.get(mode, mode))
+    return _RotaryPositionEmbedding.apply(x, *_like(x, cos, sin), forward.MODES.get(mode, mode))
 
 
 def rope(q, k, cos, sin, seq_len, exact_grad=True):
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D].
     exact_grad=False gives the operator's default formula, which is not the gradient (docs/rope_grad.md)."""
-    return _Rope.apply(q, k, cos, sin, [int(n) for n in seq_len], exact_grad)
+    return _Rope.apply(q, k, *_like(q, cos, sin), [int(n) for n in seq_len], exact_grad)
 
 
 def norm_rope_concat(query, key, value, encoder_query=None, encoder_key=None, encoder_value=None,
@@ -134,10 +146,10 @@ def norm_rope_concat(query, key, value, encoder_query=None, encoder_key=None, en
     if (encoder_key is None) != (encoder_value is None):
         raise RuntimeError("norm_rope_concat: encoder_key and encoder_value come together")
     return _NormRopeConcat.apply(
-        (norm_type, norm_added_type, rope_type, concat_order), eps, rope_sin, rope_cos, query, key, value,
-        encoder_query, encoder_key, encoder_value, norm_query_weight, norm_query_bias, norm_key_weight,
-        norm_key_bias, norm_added_query_weight, norm_added_query_bias, norm_added_key_weight,
-        norm_added_key_bias)
+        (norm_type, norm_added_type, rope_type, concat_order), eps, *_like(query, rope_sin, rope_cos), query, key, value,
+        encoder_query, encoder_key, encoder_value, *_like(
+            query, norm_query_weight, norm_query_bias, norm_key_weight, norm_key_bias, norm_added_query_weight,
+            norm_added_query_bias, norm_added_key_weight, norm_added_key_bias))
 
 
 def exp_segsum(x):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The five operators in TensorFlow, under the names of the IR, so that the parser of the package
+ * The operators in TensorFlow, under the names of the IR, so that the parser of the package
  * finds them on the NPU. Shapes come from libascgrad's infer functions, the CPU kernels run its
  * fast twin; refusals are InvalidArgument with the operator's sentence.
  *
@@ -185,95 +185,5 @@ class GradKernel : public OpKernel {
 
 } // namespace
 
-#define SHAPES(op) SetShapeFn([](InferenceContext *c) { return infer_shapes(c, op); })
-#define OPTIONAL(name)                                                                             \
-    Input(#name ": " #name "_type").Attr(#name "_type: list({half, bfloat16, float}) >= 0")
-#define OPTIONAL_FLOAT(name) Input(#name ": " #name "_type").Attr(#name "_type: list({float}) >= 0")
-#define DTYPES               Attr("T: {half, bfloat16, float}")
-
-REGISTER_OP("RotaryMulGrad")
-    .Input("x: T")
-    .Input("r1: T")
-    .Input("r2: T")
-    .Input("dy: T")
-    .Output("dx: T")
-    .Output("dr1: T")
-    .Output("dr2: T")
-    .Attr("need_backward: bool = true")
-    .DTYPES.SHAPES("RotaryMulGrad");
-
-REGISTER_OP("RotaryPositionEmbeddingGrad")
-    .Input("dy: T")
-    .Input("cos: T")
-    .Input("sin: T")
-    .OPTIONAL(x)
-    .Output("dx: T")
-    .Output("dcos: T")
-    .Output("dsin: T")
-    .Attr("mode: int = 0")
-    .DTYPES.SHAPES("RotaryPositionEmbeddingGrad");
-
-REGISTER_OP("RopeGrad")
-    .Input("q: T")
-    .Input("k: T")
-    .Input("cos: T")
-    .Input("sin: T")
-    .Output("q_grad: T")
-    .Output("k_grad: T")
-    .Attr("qSeqLen: list(int)")
-    .Attr("exact_grad: bool = false")
-    .DTYPES.SHAPES("RopeGrad");
-
-REGISTER_OP("NormRopeConcatGrad")
-    .Input("grad_query_output: T")
-    .Input("grad_key_output: T")
-    .Input("grad_value_output: T")
-    .Input("query: T")
-    .Input("key: T")
-    .OPTIONAL(encoder_query)
-    .OPTIONAL(encoder_key)
-    .OPTIONAL(norm_query_weight)
-    .OPTIONAL_FLOAT(norm_query_mean)
-    .OPTIONAL_FLOAT(norm_query_rstd)
-    .OPTIONAL(norm_key_weight)
-    .OPTIONAL_FLOAT(norm_key_mean)
-    .OPTIONAL_FLOAT(norm_key_rstd)
-    .OPTIONAL(norm_added_query_weight)
-    .OPTIONAL_FLOAT(norm_added_query_mean)
-    .OPTIONAL_FLOAT(norm_added_query_rstd)
-    .OPTIONAL(norm_added_key_weight)
-    .OPTIONAL_FLOAT(norm_added_key_mean)
-    .OPTIONAL_FLOAT(norm_added_key_rstd)
-    .OPTIONAL(rope_sin)
-    .OPTIONAL(rope_cos)
-    .Output("grad_query: T")
-    .Output("grad_key: T")
-    .Output("grad_value: T")
-    .Output("grad_encoder_query: T")
-    .Output("grad_encoder_key: T")
-    .Output("grad_encoder_value: T")
-    .Output("grad_norm_query_weight: T")
-    .Output("grad_norm_query_bias: T")
-    .Output("grad_norm_key_weight: T")
-    .Output("grad_norm_key_bias: T")
-    .Output("grad_norm_added_query_weight: T")
-    .Output("grad_norm_added_query_bias: T")
-    .Output("grad_norm_added_key_weight: T")
-    .Output("grad_norm_added_key_bias: T")
-    .Attr("norm_type: int = 0")
-    .Attr("norm_added_type: int = 0")
-    .Attr("rope_type: int = 0")
-    .Attr("concat_order: int = 0")
-    .DTYPES.SHAPES("NormRopeConcatGrad");
-
-REGISTER_OP("ExpSegsumGrad")
-    .Input("grad_output: T")
-    .Input("grad_self: T")
-    .Output("grad_input: T")
-    .DTYPES.SHAPES("ExpSegsumGrad");
-
-REGISTER_KERNEL_BUILDER(Name("RotaryMulGrad").Device(DEVICE_CPU), GradKernel);
-REGISTER_KERNEL_BUILDER(Name("RotaryPositionEmbeddingGrad").Device(DEVICE_CPU), GradKernel);
-REGISTER_KERNEL_BUILDER(Name("RopeGrad").Device(DEVICE_CPU), GradKernel);
-REGISTER_KERNEL_BUILDER(Name("NormRopeConcatGrad").Device(DEVICE_CPU), GradKernel);
-REGISTER_KERNEL_BUILDER(Name("ExpSegsumGrad").Device(DEVICE_CPU), GradKernel);
+/* REGISTER_OP and kernel of every operator, written from the IR by _build.py. */
+#include "registrations.inc"

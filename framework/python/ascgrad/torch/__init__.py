@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ascgrad operators in PyTorch.
 
-    import torch, ascgrad_torch
-    y = ascgrad_torch.rotary_mul(x, cos, sin)          # differentiable; the backward is RotaryMulGrad
+    import torch, ascgrad.torch
+    y = ascgrad.torch.rotary_mul(x, cos, sin)          # differentiable; the backward is RotaryMulGrad
     dx, dr1, dr2 = torch.ops.ascgrad.rotary_mul_grad(x, cos, sin, dy)
 
 Importing it defines torch.ops.ascgrad.* for CPU (libascgrad) and Meta. On an NPU in graph mode call
-ascgrad_torch.converters.register() once: torchair then puts our operators into the GE graph.
+ascgrad.torch.converters.register() once: torchair then puts our operators into the GE graph.
+ascgrad.torch.use(model) makes a model of the Hugging Face kind use them.
 """
 from . import converters, library
 from .functions import exp_segsum, norm_rope_concat, rope, rotary_mul, rotary_position_embedding
+from .models import use
 
 __all__ = ["converters", "exp_segsum", "library", "norm_rope_concat", "rope", "rotary_mul",
-           "rotary_position_embedding"]
+           "rotary_position_embedding", "use"]

@@ -1,68 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ascgrad operators in MindSpore, in graph mode and in PyNative mode, on Ascend and on the CPU.
 
-    import ascgrad_ms as am
+    import ascgrad.mindspore as am
     rotary = am.RotaryMul()                        # a Cell; its bprop is RotaryMulGrad
     y = rotary(x, cos, sin)
     dx, dr1, dr2 = am.grad("RotaryMulGrad")(x, cos, sin, dy)
 
 On Ascend the operators come from the installed package (names in reg_info are those of the IR). On the CPU they run
-through libascgrad_ms.so, found by ASCGRAD_MS_LIB, else beside this file.
+through libascgrad_ms.so of this package.
 """
 import os
 
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
+from mindspore.ops import constexpr
 
-try:
-    import ascgrad  # the binding of libascgrad: refuses wrong shapes while the graph is built
-except (ImportError, OSError):
-    ascgrad = None
+from ascgrad import _library, _shapes
+from ascgrad._names import MODES, STREAMS
 
-MODES = {"half": 0, "interleave": 1, "quarter": 2, "interleave-half": 3}
-_STREAMS = ("norm_query", "norm_key", "norm_added_query", "norm_added_key")
-
-# inputs (a ? marks optional ones, a ! those that are always float32), outputs, attributes with type and default
-IR = {
-    "RotaryMulGrad": ("x r1 r2 dy", "dx dr1 dr2", [("need_backward", "bool", True)]),
-    "RotaryPositionEmbeddingGrad": ("dy cos sin x?", "dx dcos dsin", [("mode", "int", 0)]),
-    "RopeGrad": ("q k cos sin", "q_grad k_grad", [("qSeqLen", "listInt", None), ("exact_grad", "bool", False)]),
-    "NormRopeConcatGrad": (
-        "grad_query_output grad_key_output grad_value_output query key encoder_query? encoder_key? "
-        + " ".join(f"{s}_weight? {s}_mean?! {s}_rstd?!" for s in _STREAMS) + " rope_sin? rope_cos?",
-        "grad_query grad_key grad_value grad_encoder_query grad_encoder_key grad_encoder_value "
-        + " ".join(f"grad_{s}_weight grad_{s}_bias" for s in _STREAMS),
-        [(name, "int", 0) for name in ("norm_type", "norm_added_type", "rope_type", "concat_order")]),
-    "ExpSegsumGrad": ("grad_output grad_self", "grad_input", []),
-}
-
-
-def _output_shapes(op, shapes, attrs):
-    """Output name -> shape; None for outputs that do not apply."""
-    if op == "RotaryMulGrad":
-        return {"dx": shapes["x"], "dr1": shapes["r1"], "dr2": shapes["r2"]}
-    if op == "RotaryPositionEmbeddingGrad":
-        return {"dx": shapes["dy"], "dcos": shapes["cos"], "dsin": shapes["sin"]}
-    if op == "RopeGrad":
-        return {"q_grad": shapes["q"], "k_grad": shapes["k"]}
-    if op == "ExpSegsumGrad":
-        return {"grad_input": shapes["grad_output"][:-1]}
-    out = {"grad_query": shapes["query"], "grad_key": shapes["key"], "grad_value": shapes["key"],
-           "grad_encoder_query": shapes.get("encoder_query"), "grad_encoder_key": shapes.get("encoder_key"),
-           "grad_encoder_value": shapes.get("encoder_key")}
-    for stream in _STREAMS:
-        kind = attrs["norm_added_type" if "added" in stream else "norm_type"]
-        for what in ("weight", "bias"):
-            out[f"grad_{stream}_{what}"] = shapes["query"][-1:] if kind == 2 else None
-    return out
-
-
-def _check(op, shapes, attrs):
-    if ascgrad is None:
-        return
-    known = all(n >= 0 for shape in shapes.values() for n in shape)
-    (ascgrad.tile if known else ascgrad.infer)(op, shapes, attrs)  # Refused is a ValueError with the sentence
+_DTYPES = {ms.float32: "fp32", ms.float16: "fp16", ms.bfloat16: "bf16"}
 
 
 class grad:
@@ -73,46 +30,49 @@ class grad:
     Make it outside of a construct or bprop, call it inside."""
 
     def __init__(self, op, optional=(), **attrs):
-        inputs, outputs, known = IR[op]
-        unknown = set(attrs) - {name for name, _, _ in known}
-        if unknown:
-            raise ValueError(f"{op} has no attribute {sorted(unknown)}")
-        self.op = op
-        self.attrs = {name: attrs.get(name, default) for name, _, default in known}
-        missing = [name for name, value in self.attrs.items() if value is None]
-        if missing:
-            raise ValueError(f"{op} needs the attribute {missing[0]}")
-        self.all_inputs = inputs.split()
-        self.names = [i.rstrip("?!") for i in self.all_inputs if "?" not in i or i.rstrip("?!") in optional]
+        if op not in _library.operators():
+            raise ValueError(f"there is no operator '{op}'")
+        self.op, self.ir = op, _library.operators()[op]
+        known = [name for name, _ in self.ir["attr"]]
+        unknown = sorted(set(attrs) - set(known))
+        missing = sorted(set(known) - set(attrs) - set(self.ir["default"]))
+        if unknown or missing:
+            raise ValueError(f"{op} has no attribute {unknown}" if unknown else f"{op} needs the attribute {missing[0]}")
+        self.attrs = {name: attrs.get(name, self.ir["default"].get(name)) for name in known}
+        self.names = [name for name, may_miss, _ in self.ir["in"] if not may_miss or name in optional]
+        self.always_float = {name for name, _, types in self.ir["in"] if types == "fp32"}
         self.on_ascend = ms.get_context("device_target") == "Ascend"
-        self.outputs = outputs.split()
         self.custom = self._ascend() if self.on_ascend else self._cpu()
 
+    def _outputs(self, shapes, dtype="fp32"):
+        """Shapes of the results; the operator's sentence, as a ValueError, if it refuses."""
+        given = {name: ("fp32" if name in self.always_float else dtype, list(shape))
+                 for name, shape in zip(self.names, shapes)}
+        found = [shape for _, shape in _shapes.outputs(self.op, given, self.attrs)]
+        return [list(shape) for shape in found if self.on_ascend or list(shape) != [0]]
+
     def _shapes(self, *shapes):
-        given = dict(zip(self.names, [list(s) for s in shapes]))
-        _check(self.op, given, self.attrs)
-        out = _output_shapes(self.op, given, self.attrs)
-        out = [[0] if out[n] is None else out[n] for n in self.outputs if self.on_ascend or out[n] is not None]
+        out = self._outputs(shapes)
         return out[0] if len(out) == 1 else tuple(out)
 
     def _dtypes(self, *dtypes):
-        kinds = {name: dtype for name, dtype in zip(self.names, dtypes) if f"{name}?!" not in self.all_inputs}
-        if len(set(str(d) for d in kinds.values())) > 1:
+        kinds = {name: dtype.element_type() for name, dtype in zip(self.names, dtypes)}
+        for name, dtype in kinds.items():
+            if dtype not in _DTYPES:
+                raise TypeError(f"{self.op}: {name} is {dtype}; the operator takes float32, float16 and bfloat16")
+        if len({d for name, d in kinds.items() if name not in self.always_float}) > 1:
             raise TypeError(f"{self.op}: all inputs must have one dtype, got {kinds}")
-        count = len(self.outputs)
-        if not self.on_ascend:
-            ranks = _output_shapes(self.op, {n: [1, 1, 1, 1] for n in self.names}, self.attrs)
-            count = sum(shape is not None for shape in ranks.values())
+        # how many results there are does not depend on their sizes: as many as for unknown ones
+        count = len(self._outputs([[-2]] * len(self.names)))
         return dtypes[0] if count == 1 else (dtypes[0],) * count
 
     def _cpu(self):
-        mask = sum(1 << i for i, name in enumerate(self.all_inputs) if name.rstrip("?!") in self.names)
+        mask = sum(1 << i for i, (name, _, _) in enumerate(self.ir["in"]) if name in self.names)
         values = [mask]
         for value in self.attrs.values():
             values += [len(value), *value] if isinstance(value, (list, tuple)) else [int(value)]
         self.settings = Tensor(np.array(values, np.int64))
-        library = os.environ.get("ASCGRAD_MS_LIB",
-                                 os.path.join(os.path.dirname(os.path.abspath(__file__)), "libascgrad_ms.so"))
+        library = os.path.join(_library.FOLDER, "lib", "libascgrad_ms.so")
         return ops.Custom(f"{library}:ascgrad_ms_{self.op}", func_type="aot",
                           out_shape=lambda *s: self._shapes(*s[:-1]), out_dtype=lambda *d: self._dtypes(*d[:-1]))
 
@@ -131,18 +91,29 @@ class grad:
 
 def reg_info(op):
     """What MindSpore is told about the operator: names, order and kinds of the IR."""
-    inputs, outputs, attrs = IR[op]
+    ir = _library.operators()[op]
     info = ops.CustomRegOp(op)
-    for i, name in enumerate(inputs.split()):
-        info = info.input(i, name.rstrip("?!"), "optional" if "?" in name else "required")
-    for i, name in enumerate(outputs.split()):
+    for i, (name, optional, _) in enumerate(ir["in"]):
+        info = info.input(i, name, "optional" if optional else "required")
+    for i, name in enumerate(ir["out"]):
         info = info.output(i, name, "required")
-    for name, kind, default in attrs:
-        info = info.attr(name, "required" if default is None else "optional", kind)
+    for name, kind in ir["attr"]:
+        info = info.attr(name, "optional" if name in ir["default"] else "required", kind)
     for dtype in (ops.DataType.F16_Default, ops.DataType.BF16_Default, ops.DataType.F32_Default):
-        row = [ops.DataType.F32_Default if "!" in name else dtype for name in inputs.split()]
-        info = info.dtype_format(*row, *[dtype] * len(outputs.split()))
+        row = [ops.DataType.F32_Default if types == "fp32" else dtype for _, _, types in ir["in"]]
+        info = info.dtype_format(*row, *[dtype] * len(ir["out"]))
     return info.target("Ascend").get_op_info()
+
+
+@constexpr
+def _check(op, dtype, names=(), shapes=(), attrs=()):
+    """Refuses with the operator's sentence while the graph is built: the plain forward takes more than the operator. An
+    unknown size is None."""
+    if dtype not in _DTYPES:
+        raise TypeError(f"{op}: the input is {dtype}; the operator takes float32, float16 and bfloat16")
+    given = {name: (_DTYPES[dtype], [-1 if n is None else n for n in shape]) for name, shape in zip(names, shapes)}
+    if given:
+        _shapes.outputs(op, given, dict(attrs))
 
 
 def _wide(x):
@@ -175,6 +146,7 @@ class RotaryMul(nn.Cell):
         self.grad = grad("RotaryMulGrad")
 
     def construct(self, x, r1, r2):
+        _check("RotaryMulGrad", x.dtype, ("x", "r1", "r2", "dy"), (x.shape, r1.shape, r2.shape, x.shape))
         return ops.cast(_rotary(_wide(x), _wide(r1), _wide(r2), 0), x.dtype)
 
     def bprop(self, x, r1, r2, out, dout):
@@ -190,6 +162,8 @@ class RotaryPositionEmbedding(nn.Cell):
         self.grad = grad("RotaryPositionEmbeddingGrad", optional=("x",), mode=self.mode)
 
     def construct(self, x, cos, sin):
+        _check("RotaryPositionEmbeddingGrad", x.dtype, ("dy", "cos", "sin"), (x.shape, cos.shape, sin.shape),
+               (("mode", self.mode),))
         return ops.cast(_rotary(_wide(x), _wide(cos), _wide(sin), self.mode), x.dtype)
 
     def bprop(self, x, cos, sin, out, dout):
@@ -202,8 +176,9 @@ class Rope(nn.Cell):
 
     def __init__(self, seq_len, exact_grad=True):
         super().__init__()
+        self.lengths = tuple(int(n) for n in seq_len)
         self.rows = Tensor(np.concatenate([np.arange(n) for n in seq_len]).astype(np.int32))
-        self.grad = grad("RopeGrad", qSeqLen=[int(n) for n in seq_len], exact_grad=exact_grad)
+        self.grad = grad("RopeGrad", qSeqLen=list(self.lengths), exact_grad=exact_grad)
 
     def _one(self, x, cos, sin):
         heads = ops.reshape(_wide(x), (x.shape[0], -1, cos.shape[1]))
@@ -211,6 +186,8 @@ class Rope(nn.Cell):
         return ops.cast(ops.reshape(_rotary(heads, tables[0], tables[1], 0), x.shape), x.dtype)
 
     def construct(self, q, k, cos, sin):
+        _check("RopeGrad", q.dtype, ("q", "k", "cos", "sin"), (q.shape, k.shape, cos.shape, sin.shape),
+               (("qSeqLen", self.lengths),))
         return self._one(q, cos, sin), self._one(k, cos, sin)
 
     def bprop(self, q, k, cos, sin, out, dout):
@@ -226,6 +203,7 @@ class ExpSegsum(nn.Cell):
         self.grad = grad("ExpSegsumGrad")
 
     def construct(self, x):
+        _check("ExpSegsumGrad", x.dtype)
         t = x.shape[-1]
         ones = ops.ones((t, t), ms.float32)
         sums = ops.cumsum(ops.expand_dims(_wide(x), -1) * ops.tril(ones, -1), -2)
@@ -244,7 +222,7 @@ class _NormRopeConcat(nn.Cell):
         self.kinds = (norm_type, norm_added_type if encoder else 0)
         self.rope, self.order, self.encoder, self.eps = rope_type, concat_order, encoder, eps
         optional = ["encoder_query", "encoder_key"] if encoder else []
-        for i, stream in enumerate(_STREAMS):
+        for i, stream in enumerate(STREAMS):
             kind = self.kinds[i // 2]
             optional += ([f"{stream}_weight"] if kind == 2 else []) + \
                 ([f"{stream}_mean", f"{stream}_rstd"] if kind else [])
@@ -292,6 +270,7 @@ class _NormRopeConcat(nn.Cell):
 
     def construct(self, inputs):
         dtype, out = inputs[0].dtype, ()
+        _check("NormRopeConcatGrad", dtype)
         for stream in range(2):
             extra = self._part(inputs, stream + 2) if self.encoder else None
             y = self._turned(self._joined(self._part(inputs, stream), extra), inputs)

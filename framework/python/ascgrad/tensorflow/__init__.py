@@ -1,38 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ascgrad operators in TensorFlow.
 
-    import ascgrad_tf as at
+    import ascgrad.tensorflow as at
     y = at.rotary_mul(x, cos, sin)            # its gradient is RotaryMulGrad
     dx, dr1, dr2 = at.ops.rotary_mul_grad(x=x, r1=cos, r2=sin, dy=dy)
 
-at.ops are the operators of libascgrad_tf.so (framework/tensorflow/build.sh), found by ASCGRAD_TF_LIB, else beside
-this package. Importing it registers the gradients of RotaryMul, RotaryPositionEmbedding, Rope, NormRopeConcat and
-ExpSegsum.
+at.ops are the operators of a library that is compiled for the installed TensorFlow when it is first imported, or by
+`python -m ascgrad.tensorflow build`. Importing this registers the gradients of RotaryMul, RotaryPositionEmbedding, Rope,
+NormRopeConcat and ExpSegsum; so import it before a SavedModel that has them is loaded.
 """
-import os
-
 import tensorflow as tf
 
-MODES = {"half": 0, "interleave": 1, "quarter": 2, "interleave-half": 3}
-_STREAMS = ("norm_query", "norm_key", "norm_added_query", "norm_added_key")
-_OPTIONAL = ("encoder_query", "encoder_key", "encoder_value",
-             *(f"{stream}_{kind}" for stream in _STREAMS for kind in ("weight", "bias")), "rope_sin", "rope_cos")
-_KINDS = ("norm_type", "norm_added_type", "rope_type", "concat_order")
+from ascgrad import _shapes
+from ascgrad._names import MODES, STREAMS
 
-ops = tf.load_op_library(os.environ.get(
-    "ASCGRAD_TF_LIB", os.path.join(os.path.dirname(os.path.abspath(__file__)), "libascgrad_tf.so")))
+from . import _build
+
+_OPTIONAL = ("encoder_query", "encoder_key", "encoder_value",
+             *(f"{stream}_{kind}" for stream in STREAMS for kind in ("weight", "bias")), "rope_sin", "rope_cos")
+_KINDS = ("norm_type", "norm_added_type", "rope_type", "concat_order")
+_NAMES = {tf.float32: "fp32", tf.float16: "fp16", tf.bfloat16: "bf16"}
+
+ops = _build.load()
+
+
+def _check(op, attrs, **tensors):
+    """ValueError with the operator's sentence, while a graph is built too, as far as the shapes are known there."""
+    if any(t.shape.rank is None for t in tensors.values()):
+        return
+    if any(t.dtype not in _NAMES for t in tensors.values()):
+        return  # TensorFlow's own sentence names the dtypes
+    given = {name: (_NAMES[t.dtype], [-1 if n is None else n for n in t.shape.as_list()]) for name, t in tensors.items()}
+    try:
+        _shapes.outputs(op, given, attrs)
+    except ValueError as refusal:
+        raise ValueError(str(refusal)) from None  # AutoGraph passes on types that it knows, and no others
+
+
+def _like(x, *tensors):
+    """Tensors in the dtype of x; under mixed precision tables and weights are float32 beside half activations."""
+    return [tf.cast(t, x.dtype) for t in tensors]
+
+
+def _unwanted(op):
+    """Inputs whose gradient nobody asks for. Only the eager tape knows them; in a graph what is not asked for is pruned,
+    so there the gradients of x and of the tables are two nodes."""
+    return None if isinstance(op, tf.Operation) else getattr(op, "skip_input_indices", None) or ()
+
+
+def _gradients(op, with_tables, without):
+    """dx, dcos, dsin of a rotation: with_tables() and without() give the operator's outputs."""
+    unwanted = _unwanted(op)
+    if unwanted is None:
+        _, dcos, dsin = with_tables()
+        return without()[0], dcos, dsin
+    if 1 in unwanted and 2 in unwanted:
+        return without()[0], None, None
+    return with_tables()
 
 
 @tf.RegisterGradient("RotaryMul")
 def _rotary_mul_grad(op, dy):
     x, r1, r2 = op.inputs
-    return ops.rotary_mul_grad(x=x, r1=r1, r2=r2, dy=dy)
+    return _gradients(op, lambda: ops.rotary_mul_grad(x=x, r1=r1, r2=r2, dy=dy),
+                      lambda: ops.rotary_mul_grad(x=x, r1=r1, r2=r2, dy=dy, need_backward=False))
 
 
 @tf.RegisterGradient("RotaryPositionEmbedding")
 def _rotary_position_embedding_grad(op, dy):
     x, cos, sin = op.inputs
-    return ops.rotary_position_embedding_grad(dy=dy, cos=cos, sin=sin, x=[x], mode=op.get_attr("mode"))
+    mode = op.get_attr("mode")
+    return _gradients(op, lambda: ops.rotary_position_embedding_grad(dy=dy, cos=cos, sin=sin, x=[x], mode=mode),
+                      lambda: ops.rotary_position_embedding_grad(dy=dy, cos=cos, sin=sin, x=[], mode=mode))
 
 
 @tf.RegisterGradient("Rope")
@@ -50,7 +89,7 @@ def _norm_rope_concat_grad(op, dquery, dkey, dvalue, *_):
         given[name] = [rest.pop(0)] if op.get_attr(name + "_type") else []
     kinds = {name: op.get_attr(name) for name in _KINDS}
     stats = {}
-    for i, stream in enumerate(_STREAMS):
+    for i, stream in enumerate(STREAMS):
         kind = kinds["norm_type" if i < 2 else "norm_added_type"]
         used = kind and (i < 2 or given[("encoder_query", "encoder_key")[i - 2]])
         stats[f"{stream}_weight"] = given[f"{stream}_weight"] if kind == 2 else []
@@ -74,16 +113,25 @@ def _exp_segsum_grad(op, dy):
 
 def rotary_mul(x, r1, r2):
     """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes."""
+    x = tf.convert_to_tensor(x)
+    r1, r2 = _like(x, r1, r2)
+    _check("RotaryMulGrad", {}, x=x, r1=r1, r2=r2, dy=x)
     return ops.rotary_mul(x=x, r1=r1, r2=r2)
 
 
 def rotary_position_embedding(x, cos, sin, mode=0):
     """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
-    return ops.rotary_position_embedding(x=x, cos=cos, sin=sin, mode=MODES.get(mode, mode))
+    x, mode = tf.convert_to_tensor(x), MODES.get(mode, mode)
+    cos, sin = _like(x, cos, sin)
+    _check("RotaryPositionEmbeddingGrad", {"mode": mode}, dy=x, cos=cos, sin=sin)
+    return ops.rotary_position_embedding(x=x, cos=cos, sin=sin, mode=mode)
 
 
 def rope(q, k, cos, sin, seq_len):
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D]."""
+    q, k = tf.convert_to_tensor(q), tf.convert_to_tensor(k)
+    cos, sin = _like(q, cos, sin)
+    _check("RopeGrad", {"qSeqLen": [int(n) for n in seq_len]}, q=q, k=k, cos=cos, sin=sin)
     return ops.rope(q=q, k=k, cos=cos, sin=sin, seq_len=seq_len)
 
 
@@ -95,7 +143,8 @@ def norm_rope_concat(query, key, value, norm_type=0, norm_added_type=0, rope_typ
     unknown = set(optional) - set(_OPTIONAL)
     if unknown:
         raise TypeError(f"norm_rope_concat has no input {sorted(unknown)}")
-    lists = {name: [] if optional.get(name) is None else [optional[name]] for name in _OPTIONAL}
+    query = tf.convert_to_tensor(query)
+    lists = {name: [] if optional.get(name) is None else _like(query, optional[name]) for name in _OPTIONAL}
     out = ops.norm_rope_concat(query=query, key=key, value=value, norm_type=norm_type,
                                norm_added_type=norm_added_type, rope_type=rope_type, concat_order=concat_order,
                                eps=eps, **lists)
