@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A reader for the JSON of attributes.h. It walks over the whole text, checks its form, and
- * remembers the integers of the one attribute asked for. Nesting is limited, nothing is allocated.
+ * remembers the numbers of the one attribute asked for. Nesting is limited, nothing is allocated.
  */
 #include "attributes.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@ enum { DEPTH = 32 };
 struct reader {
     const char *at;
     const char *wanted;
-    int64_t *values;
+    double *values;
     size_t room;
-    long found; /* integers of the attribute asked for, once it is found */
-    long count; /* integers in the object being read */
+    long found; /* numbers of the attribute asked for, once it is found */
+    long count; /* numbers in the object being read */
 };
 
 static bool read_value(struct reader *r, int depth, bool numbers);
@@ -53,14 +53,8 @@ static bool text_is(const char *start, size_t size, const char *wanted) {
 
 static bool read_number(struct reader *r, bool keep) {
     char *end;
-    errno = 0;
-    long long value = strtoll(r->at, &end, 10);
-    bool integer = end != r->at && errno == 0;
-    if (end != r->at && (*end == '.' || *end == 'e' || *end == 'E')) {
-        (void)strtod(r->at, &end);
-        integer = false;
-    }
-    if (end == r->at || (keep && !integer)) return false;
+    double value = strtod(r->at, &end);
+    if (end == r->at || !isfinite(value)) return false;
     r->at = end;
     if (!keep) return true;
     if ((size_t)r->count < r->room) r->values[r->count] = value;
@@ -76,7 +70,15 @@ static bool read_array(struct reader *r, int depth, bool numbers) {
     return take(r, ']');
 }
 
-/* GE writes the members in the order of their names: i, ints, name. So integers come before the
+static bool is_number(const char *key, size_t size) {
+    static const char *const keys[] = {"i", "ints", "f", "floats"};
+    for (size_t i = 0; i < 4; i++) {
+        if (text_is(key, size, keys[i])) return true;
+    }
+    return false;
+}
+
+/* GE writes the members in the order of their names: i, ints, name. So numbers come before the
  * name is known; they are kept from the first until an object with the right name has closed. */
 static bool read_object(struct reader *r, int depth) {
     bool named = false, ours = r->found == ONNX_ABSENT;
@@ -87,7 +89,7 @@ static bool read_object(struct reader *r, int depth) {
         size_t key_size, size;
         if (!read_string(r, &key, &key_size) || !take(r, ':')) return false;
         skip_space(r);
-        bool numbers = ours && (text_is(key, key_size, "i") || text_is(key, key_size, "ints"));
+        bool numbers = ours && is_number(key, key_size);
         if (text_is(key, key_size, "name") && *r->at == '"') {
             if (!read_string(r, &text, &size)) return false;
             named = text_is(text, size, r->wanted);
@@ -104,6 +106,10 @@ static bool read_value(struct reader *r, int depth, bool numbers) {
     size_t size;
     if (depth >= DEPTH) return false;
     skip_space(r);
+    if (*r->at == '"' && numbers) { /* a float */
+        r->at++;
+        return read_number(r, true) && take(r, '"');
+    }
     if (*r->at == '"') return read_string(r, &text, &size);
     if (take(r, '{')) return read_object(r, depth + 1);
     if (take(r, '[')) return read_array(r, depth + 1, numbers);
@@ -117,7 +123,7 @@ static bool read_value(struct reader *r, int depth, bool numbers) {
     return read_number(r, numbers);
 }
 
-long onnx_attribute(const char *json, const char *name, int64_t *values, size_t room) {
+long onnx_attribute(const char *json, const char *name, double *values, size_t room) {
     struct reader r = {
         .at = json, .wanted = name, .values = values, .room = room, .found = ONNX_ABSENT};
     if (!read_value(&r, 0, false)) return ONNX_MALFORMED;

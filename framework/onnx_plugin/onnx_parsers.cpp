@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * libcust_onnx_parsers.so: how nodes of an ONNX model become our GE operators. Inputs go by
- * position (an empty name is an absent optional input), attributes have the names of the IR and are
- * integers or lists of integers.
+ * position (an empty name is an absent optional input), attributes have the names of the IR:
+ * parsers.inc, written from it, lists them.
  */
 #include <cstdio>
 #include <vector>
@@ -15,29 +15,49 @@ namespace {
 
 using ge::Operator;
 
-enum class Kind { Int, Bool, List };
+enum class Kind { Int, Bool, Float, ListInt, ListFloat };
 struct Attribute {
     const char *name;
     Kind kind;
     bool required;
 };
 
+/* False if one of the numbers is not an integer that a double holds exactly. */
+bool to_integers(const std::vector<double> &values, std::vector<int64_t> *integers) {
+    for (const double value : values) {
+        if (!(value >= -0x1p53 && value <= 0x1p53)) return false;
+        integers->push_back(static_cast<int64_t>(value));
+        if (static_cast<double>(integers->back()) != value) return false;
+    }
+    return true;
+}
+
 /* False if the attribute is malformed, or required and absent. */
 bool copy_attribute(const char *json, const Attribute &attribute, Operator &op) {
-    const long count = onnx_attribute(json, attribute.name, nullptr, 0);
+    const char *name = attribute.name;
+    const long count = onnx_attribute(json, name, nullptr, 0);
+    const bool list = attribute.kind == Kind::ListInt || attribute.kind == Kind::ListFloat;
     if (count == ONNX_ABSENT) return !attribute.required;
-    if (count < 0 || (attribute.kind != Kind::List && count > 1)) return false;
-    std::vector<int64_t> values(static_cast<size_t>(count));
-    onnx_attribute(json, attribute.name, values.data(), values.size());
-    if (attribute.kind == Kind::List) {
-        op.SetAttr(attribute.name, values);
+    if (count < 0 || (!list && count > 1)) return false;
+    std::vector<double> values(static_cast<size_t>(count));
+    onnx_attribute(json, name, values.data(), values.size());
+    if (!list && values.empty()) values.push_back(0); /* protobuf leaves a zero out */
+    if (attribute.kind == Kind::Float) {
+        op.SetAttr(name, static_cast<float>(values[0]));
         return true;
     }
-    const int64_t value = values.empty() ? 0 : values[0]; /* protobuf leaves a zero out */
-    if (attribute.kind == Kind::Bool) {
-        op.SetAttr(attribute.name, value != 0);
+    if (attribute.kind == Kind::ListFloat) {
+        op.SetAttr(name, std::vector<float>(values.begin(), values.end()));
+        return true;
+    }
+    std::vector<int64_t> integers;
+    if (!to_integers(values, &integers)) return false;
+    if (attribute.kind == Kind::ListInt) {
+        op.SetAttr(name, integers);
+    } else if (attribute.kind == Kind::Bool) {
+        op.SetAttr(name, integers[0] != 0);
     } else {
-        op.SetAttr(attribute.name, value);
+        op.SetAttr(name, integers[0]);
     }
     return true;
 }
@@ -58,30 +78,21 @@ domi::Status copy_attributes(const Operator &source, Operator &op,
     return domi::SUCCESS;
 }
 
-domi::Status no_attributes(const Operator &, Operator &) {
-    return domi::SUCCESS;
-}
+/* clang-format off */
+#define LIST(...)                  {__VA_ARGS__}
+#define INT(name, required)        {#name, Kind::Int, required}
+#define BOOL(name, required)       {#name, Kind::Bool, required}
+#define FLOAT(name, required)      {#name, Kind::Float, required}
+#define LIST_INT(name, required)   {#name, Kind::ListInt, required}
+#define LIST_FLOAT(name, required) {#name, Kind::ListFloat, required}
+/* clang-format on */
 
-domi::Status rotary_mul_grad(const Operator &source, Operator &op) {
-    return copy_attributes(source, op, {{"need_backward", Kind::Bool, false}});
-}
-
-domi::Status rotary_position_embedding_grad(const Operator &source, Operator &op) {
-    return copy_attributes(source, op, {{"mode", Kind::Int, false}});
-}
-
-domi::Status rope_grad(const Operator &source, Operator &op) {
-    return copy_attributes(source, op,
-                           {{"qSeqLen", Kind::List, true}, {"exact_grad", Kind::Bool, false}});
-}
-
-domi::Status norm_rope_concat_grad(const Operator &source, Operator &op) {
-    return copy_attributes(source, op,
-                           {{"norm_type", Kind::Int, false},
-                            {"norm_added_type", Kind::Int, false},
-                            {"rope_type", Kind::Int, false},
-                            {"concat_order", Kind::Int, false}});
-}
+#define SIGNATURE(type, kernel, form, required, optional, attributes)                              \
+    domi::Status kernel(const Operator &source, Operator &op) {                                    \
+        return copy_attributes(source, op, attributes);                                            \
+    }
+#include "parsers.inc"
+#undef SIGNATURE
 
 /* GE looks a node up by domain, opset version and name. */
 std::vector<ge::AscendString> in_every_opset(const char *type) {
@@ -98,17 +109,12 @@ std::vector<ge::AscendString> in_every_opset(const char *type) {
 
 namespace domi {
 
-#define PARSER(type, parse)                                                                        \
-    REGISTER_CUSTOM_OP(type)                                                                       \
+#define SIGNATURE(type, kernel, ...)                                                               \
+    REGISTER_CUSTOM_OP(#type)                                                                      \
         .FrameworkType(ONNX)                                                                       \
-        .OriginOpType(in_every_opset(type))                                                        \
-        .ParseParamsByOperatorFn(parse)                                                            \
-        .ImplyType(ImplyType::TVM)
-
-PARSER("RotaryMulGrad", rotary_mul_grad);
-PARSER("RotaryPositionEmbeddingGrad", rotary_position_embedding_grad);
-PARSER("RopeGrad", rope_grad);
-PARSER("NormRopeConcatGrad", norm_rope_concat_grad);
-PARSER("ExpSegsumGrad", no_attributes);
+        .OriginOpType(in_every_opset(#type))                                                       \
+        .ParseParamsByOperatorFn(kernel)                                                           \
+        .ImplyType(ImplyType::TVM);
+#include "parsers.inc"
 
 } // namespace domi

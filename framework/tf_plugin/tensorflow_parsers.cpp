@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * libcust_tf_parsers.so: how nodes of a TensorFlow graph become our GE operators. The TensorFlow
- * operators have the names of the IR (framework/tensorflow/ops.cpp registers them on TensorFlow's
- * side).
+ * operators have the names of the IR (ascgrad.tensorflow registers them on TensorFlow's side), and
+ * parsers.inc, written from the IR, says what inputs and attributes they have.
  *
  * TensorFlow has no optional inputs. There an optional input x is a list of no or one tensor, with
  * the attribute x_type telling which; the node is first mapped as it is, then replaced by a graph
@@ -21,9 +21,21 @@ namespace {
 
 using ge::Operator;
 
+/* Hands one attribute over, if the node has it. */
+template <class Value> void copy(const char *name, const Operator &node, Operator &op) {
+    Value value{};
+    if (node.GetAttr(name, value) == ge::GRAPH_SUCCESS) op.SetAttr(name, value);
+}
+
+struct Attribute {
+    const char *name;
+    void (*copy)(const char *name, const Operator &node, Operator &op);
+};
+
 struct Signature {
     const char *type;
-    std::vector<const char *> required, optional, attributes; /* attributes are integers */
+    std::vector<const char *> required, optional;
+    std::vector<Attribute> attributes;
 };
 
 /* Reads which optional inputs the node has. */
@@ -43,10 +55,8 @@ domi::Status to_graph(const Operator &node, ge::Graph &graph, const Signature &i
     ge::AscendString name;
     if (node.GetName(name) != ge::GRAPH_SUCCESS) return domi::FAILED;
     Operator op = ge::OperatorFactory::CreateOperator(name.GetString(), ir.type);
-    for (const char *attribute : ir.attributes) {
-        int64_t value = 0;
-        if (node.GetAttr(attribute, value) == ge::GRAPH_SUCCESS) op.SetAttr(attribute, value);
-    }
+    for (const Attribute &attribute : ir.attributes)
+        attribute.copy(attribute.name, node, op);
     const std::vector<const char *> names = connected_inputs(node, ir);
     if (names.size() != node.GetInputsSize()) return domi::FAILED;
     std::vector<Operator> inputs;
@@ -65,66 +75,45 @@ domi::Status to_graph(const Operator &node, ge::Graph &graph, const Signature &i
     return domi::SUCCESS;
 }
 
-const Signature &rotary_position_embedding_grad() {
-    static const Signature ir = {
-        "RotaryPositionEmbeddingGrad", {"dy", "cos", "sin"}, {"x"}, {"mode"}};
-    return ir;
-}
+/* clang-format off */
+#define LIST(...)                  {__VA_ARGS__}
+#define INT(name, required)        {#name, copy<int64_t>}
+#define BOOL(name, required)       {#name, copy<bool>}
+#define FLOAT(name, required)      {#name, copy<float>}
+#define LIST_INT(name, required)   {#name, copy<std::vector<int64_t>>}
+#define LIST_FLOAT(name, required) {#name, copy<std::vector<float>>}
+/* clang-format on */
 
-const Signature &norm_rope_concat_grad() {
-    static const Signature ir = {
-        "NormRopeConcatGrad",
-        {"grad_query_output", "grad_key_output", "grad_value_output", "query", "key"},
-        {"encoder_query", "encoder_key", "norm_query_weight", "norm_query_mean", "norm_query_rstd",
-         "norm_key_weight", "norm_key_mean", "norm_key_rstd", "norm_added_query_weight",
-         "norm_added_query_mean", "norm_added_query_rstd", "norm_added_key_weight",
-         "norm_added_key_mean", "norm_added_key_rstd", "rope_sin", "rope_cos"},
-        {"norm_type", "norm_added_type", "rope_type", "concat_order"}};
-    return ir;
-}
-
-using SignatureOf = const Signature &(*)();
+/* Only operators with optional inputs are taken apart; TensorFlow's node is the others as it is. */
+#define PLAIN(...)
+#define WITH_OPTIONAL(...) __VA_ARGS__
+#define SIGNATURE(type, kernel, form, required, optional, attributes)                              \
+    form(const Signature kernel = {#type, required, optional, attributes};)
+#include "parsers.inc"
+#undef SIGNATURE
+#undef PLAIN
+#undef WITH_OPTIONAL
 
 /* The attribute original_type is what makes the parser call the second function. */
-template <SignatureOf ir> domi::Status map_node(const Operator &source, Operator &op) {
+template <const Signature *ir> domi::Status map_node(const Operator &source, Operator &op) {
     if (domi::AutoMappingByOpFn(source, op) != domi::SUCCESS) return domi::FAILED;
-    op.SetAttr("original_type", ir().type);
+    op.SetAttr("original_type", ir->type);
     return domi::SUCCESS;
 }
 
-template <SignatureOf ir> domi::Status expand_node(const Operator &node, ge::Graph &graph) {
-    return to_graph(node, graph, ir());
+template <const Signature *ir> domi::Status expand_node(const Operator &node, ge::Graph &graph) {
+    return to_graph(node, graph, *ir);
 }
 
 } // namespace
 
 namespace domi {
 
-REGISTER_CUSTOM_OP("RotaryMulGrad")
-    .FrameworkType(TENSORFLOW)
-    .OriginOpType("RotaryMulGrad")
-    .ParseParamsByOperatorFn(AutoMappingByOpFn);
-
-REGISTER_CUSTOM_OP("RopeGrad")
-    .FrameworkType(TENSORFLOW)
-    .OriginOpType("RopeGrad")
-    .ParseParamsByOperatorFn(AutoMappingByOpFn);
-
-REGISTER_CUSTOM_OP("ExpSegsumGrad")
-    .FrameworkType(TENSORFLOW)
-    .OriginOpType("ExpSegsumGrad")
-    .ParseParamsByOperatorFn(AutoMappingByOpFn);
-
-REGISTER_CUSTOM_OP("RotaryPositionEmbeddingGrad")
-    .FrameworkType(TENSORFLOW)
-    .OriginOpType("RotaryPositionEmbeddingGrad")
-    .ParseParamsByOperatorFn(map_node<rotary_position_embedding_grad>)
-    .ParseOpToGraphFn(expand_node<rotary_position_embedding_grad>);
-
-REGISTER_CUSTOM_OP("NormRopeConcatGrad")
-    .FrameworkType(TENSORFLOW)
-    .OriginOpType("NormRopeConcatGrad")
-    .ParseParamsByOperatorFn(map_node<norm_rope_concat_grad>)
-    .ParseOpToGraphFn(expand_node<norm_rope_concat_grad>);
+#define PARSER(type)        REGISTER_CUSTOM_OP(#type).FrameworkType(TENSORFLOW).OriginOpType(#type)
+#define PLAIN(type, kernel) PARSER(type).ParseParamsByOperatorFn(AutoMappingByOpFn);
+#define WITH_OPTIONAL(type, kernel)                                                                \
+    PARSER(type).ParseParamsByOperatorFn(map_node<&kernel>).ParseOpToGraphFn(expand_node<&kernel>);
+#define SIGNATURE(type, kernel, form, ...) form(type, kernel)
+#include "parsers.inc"
 
 } // namespace domi

@@ -69,6 +69,9 @@ GE_CLASS Operator {
     graphStatus GetAttr(const char *name, bool &value) const;
     graphStatus GetAttr(const char *name, AscendString &value) const;
     graphStatus GetAttr(const char *name, std::vector<DataType> &value) const;
+    graphStatus GetAttr(const char *name, float &value) const;
+    graphStatus GetAttr(const char *name, std::vector<int64_t> &value) const;
+    graphStatus GetAttr(const char *name, std::vector<float> &value) const;
 
   protected:
     void InputRegister(const char *name, const char *types);

@@ -94,7 +94,6 @@ Operator &Operator::SetAttr(const char *name, const std::vector<int64_t> &value)
     impl_->attributes[name] = {Attribute::List, 0, value, {}, {}, 0, {}};
     return *this;
 }
-
 Operator &Operator::SetAttr(const char *name, float value) {
     impl_->attributes[name] = {Attribute::Real, 0, {}, {}, {}, value, {}};
     return *this;
@@ -122,6 +121,15 @@ graphStatus Operator::GetAttr(const char *name, AscendString &value) const {
 graphStatus Operator::GetAttr(const char *name, std::vector<DataType> &value) const {
     return read(*impl_, name, Attribute::Types, &Attribute::types, value);
 }
+graphStatus Operator::GetAttr(const char *name, float &value) const {
+    return read(*impl_, name, Attribute::Real, &Attribute::real, value);
+}
+graphStatus Operator::GetAttr(const char *name, std::vector<int64_t> &value) const {
+    return read(*impl_, name, Attribute::List, &Attribute::list, value);
+}
+graphStatus Operator::GetAttr(const char *name, std::vector<float> &value) const {
+    return read(*impl_, name, Attribute::Reals, &Attribute::reals, value);
+}
 
 void Operator::InputRegister(const char *name, const char *) {
     impl_->inputs.push_back(name);
@@ -140,6 +148,12 @@ void Operator::AttrRegister(const char *name, bool value) {
     SetAttr(name, value);
 }
 void Operator::AttrRegister(const char *name, float value) {
+    SetAttr(name, value);
+}
+void Operator::AttrRegister(const char *name, const std::vector<int64_t> &value) {
+    SetAttr(name, value);
+}
+void Operator::AttrRegister(const char *name, const std::vector<float> &value) {
     SetAttr(name, value);
 }
 
