@@ -4,15 +4,13 @@
  * ascgrad_ms_<Operator>().
  *
  * That interface passes tensors only, so attributes and the absence of inputs come as one more
- * input, int64 settings: [mask of the inputs that are there, attribute, ...], a list as its length
- * and its values. Parameters are the inputs that are there, settings, the outputs except those that
- * do not apply (shape [0]).
+ * input, int64 settings: [mask of the inputs that are there, attribute, ...], a float as its bits,
+ * a list of integers as its length and its values. Parameters are the inputs that are there,
+ * settings, the outputs except those that do not apply (shape [0]).
  */
 #include <ascgrad.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { INPUTS = 21, OUTPUTS = 14, ATTRS = 4 };
 
 static int fail(const char *op, const char *why) {
     fprintf(stderr, "%s: %s\n", op, why);
@@ -34,7 +32,7 @@ static bool describe(struct ascgrad_tensor *t, const char *dtype, int rank, cons
     } types[] = {{"float32", ASCGRAD_TYPE_FP32},
                  {"float16", ASCGRAD_TYPE_FP16},
                  {"bfloat16", ASCGRAD_TYPE_BF16}};
-    if (rank < 0 || rank > 25) return false;
+    if (rank < 0 || rank > ASCGRAD_RANK_MAX) return false;
     for (size_t i = 0; i < 3; i++) {
         if (strcmp(dtype, types[i].name) != 0) continue;
         *t = (struct ascgrad_tensor){.dtype = types[i].number, .rank = rank, .data = data};
@@ -52,7 +50,10 @@ static bool read_settings(const struct ascgrad_op_info *ir, const int64_t *at, i
         if (left < 1) return false;
         attr[i] = (struct ascgrad_setting){.set = true, .value = *at};
         int64_t used = 1;
-        if (strcmp(ir->attr[i].type, "listInt") == 0) {
+        if (strcmp(ir->attr[i].type, "float") == 0) {
+            const int32_t bits = (int32_t)*at;
+            memcpy(&attr[i].real, &bits, sizeof bits);
+        } else if (strcmp(ir->attr[i].type, "listInt") == 0) {
             if (*at < 0 || *at >= left) return false;
             attr[i].list = at + 1;
             attr[i].count = (size_t)*at;
@@ -67,8 +68,8 @@ static bool read_settings(const struct ascgrad_op_info *ir, const int64_t *at, i
 static int run(const char *op, int nparam, void **params, int *ndims, int64_t **shapes,
                const char **dtypes) {
     struct ascgrad_op_info ir;
-    struct ascgrad_tensor in[INPUTS], out[OUTPUTS];
-    struct ascgrad_setting attr[ATTRS];
+    struct ascgrad_tensor in[ASCGRAD_INPUTS_MAX], out[ASCGRAD_OUTPUTS_MAX];
+    struct ascgrad_setting attr[ASCGRAD_ATTRS_MAX];
     char why[ASCGRAD_WHY];
     if (!find(op, &ir)) return fail(op, "not in libascgrad");
 

@@ -69,8 +69,12 @@ class grad:
     def _cpu(self):
         mask = sum(1 << i for i, (name, _, _) in enumerate(self.ir["in"]) if name in self.names)
         values = [mask]
-        for value in self.attrs.values():
-            values += [len(value), *value] if isinstance(value, (list, tuple)) else [int(value)]
+        for name, kind in self.ir["attr"]:
+            value = self.attrs[name]
+            if kind == "listFloat":
+                raise ValueError(f"{self.op}: {name} is a list of floats, which does not reach CPU operators of MindSpore")
+            values += [len(value), *value] if kind == "listInt" else \
+                [int(np.float32(value).view(np.int32))] if kind == "float" else [int(value)]
         self.settings = Tensor(np.array(values, np.int64))
         library = os.path.join(_library.FOLDER, "lib", "libascgrad_ms.so")
         return ops.Custom(f"{library}:ascgrad_ms_{self.op}", func_type="aot",

@@ -43,6 +43,7 @@ struct Node {
     std::vector<int> position; /* of IR input i among the node's inputs, or -1 */
     std::vector<ascgrad_setting> settings;
     std::vector<std::vector<int64_t>> lists;
+    std::vector<std::vector<float>> reals;
 
     template <class Context> Status read(const std::string &op, Context *context) {
         if (!find_ir(op, &ir)) return errors::Internal("libascgrad has no operator ", op);
@@ -64,8 +65,10 @@ struct Node {
 
     template <class Context> Status read_settings(Context *context) {
         lists.resize(ir.attrs);
+        reals.resize(ir.attrs);
         for (uint32_t i = 0; i < ir.attrs; i++) {
-            ascgrad_setting setting = {true, 0, nullptr, 0};
+            ascgrad_setting setting = {};
+            setting.set = true;
             const std::string kind = ir.attr[i].type;
             if (kind == "bool") {
                 bool value;
@@ -73,9 +76,14 @@ struct Node {
                 setting.value = value;
             } else if (kind == "int") {
                 TF_RETURN_IF_ERROR(context->GetAttr(ir.attr[i].name, &setting.value));
-            } else {
+            } else if (kind == "float") {
+                TF_RETURN_IF_ERROR(context->GetAttr(ir.attr[i].name, &setting.real));
+            } else if (kind == "listInt") {
                 TF_RETURN_IF_ERROR(context->GetAttr(ir.attr[i].name, &lists[i]));
                 setting.list = lists[i].data(), setting.count = lists[i].size();
+            } else {
+                TF_RETURN_IF_ERROR(context->GetAttr(ir.attr[i].name, &reals[i]));
+                setting.reals = reals[i].data(), setting.count = reals[i].size();
             }
             settings.push_back(setting);
         }
@@ -119,9 +127,10 @@ Status infer_shapes(InferenceContext *c, const char *op) {
     for (uint32_t i = 0; i < node.ir.inputs; i++) {
         in[i].rank = -1;
         if (node.position[i] < 0) continue;
-        if (c->RankKnown(c->input(node.position[i])) && c->Rank(c->input(node.position[i])) > 25) {
+        if (c->RankKnown(c->input(node.position[i])) &&
+            c->Rank(c->input(node.position[i])) > ASCGRAD_RANK_MAX) {
             return errors::InvalidArgument(op, ": ", node.ir.in[i].name,
-                                           " has more than 25 dimensions");
+                                           " has too many dimensions");
         }
         in[i] = from_shape(c, c->input(node.position[i]), &known);
         in[i].dtype =
@@ -156,8 +165,8 @@ class GradKernel : public OpKernel {
             in[i].rank = -1;
             if (node_.position[i] < 0) continue;
             const Tensor &tensor = context->input(node_.position[i]);
-            OP_REQUIRES(context, tensor.dims() <= 25,
-                        errors::InvalidArgument(type_string(), ": more than 25 dimensions"));
+            OP_REQUIRES(context, tensor.dims() <= ASCGRAD_RANK_MAX,
+                        errors::InvalidArgument(type_string(), ": too many dimensions"));
             in[i].dtype = type_number(tensor.dtype());
             in[i].rank = tensor.dims();
             for (int k = 0; k < tensor.dims(); k++)

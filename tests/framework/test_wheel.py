@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel, as a user meets it: installed by pip without a network into a fresh virtual environment, used from an empty
+folder without any variables, the readmes run as printed. Frameworks are lent to that environment by a .pth file.
+
+usage: test_wheel.py SOURCE BUILD FRAMEWORKS COMMAND...        COMMAND made the wheel
+"""
+import csv
+import ctypes
+import glob
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from base64 import urlsafe_b64encode
+
+from run_tests import run_tests
+
+SOURCE, BUILD, FRAMEWORKS, *COMMAND = sys.argv[1:]
+WHEEL, = glob.glob(os.path.join(BUILD, f"ascgrad-*-py3-none-manylinux_2_17_{os.uname().machine}.whl"))
+CLEAN = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "CUDA_VISIBLE_DEVICES": "", "GLOG_v": "4",
+         "TF_CPP_MIN_LOG_LEVEL": "2", "ASCGRAD_CACHE": os.path.join(BUILD, "tf_cache")}
+
+
+def run(*words, cwd=None, **more):
+    return subprocess.run(words, env={**CLEAN, **more}, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          check=False)
+
+
+def checked(*words, **more):
+    ran = run(*words, **more)
+    assert ran.returncode == 0, f"{words}: {ran.stdout}{ran.stderr}"
+    return ran.stdout
+
+
+def test_same_bits():
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TZ"] = "Asia/Shanghai"
+        checked(*COMMAND, "--tree", os.path.join(folder, "tree"), "--out", folder)
+        with open(WHEEL, "rb") as first, open(os.path.join(folder, os.path.basename(WHEEL)), "rb") as second:
+            assert first.read() == second.read()
+
+
+def test_record():
+    with zipfile.ZipFile(WHEEL) as wheel:
+        names = wheel.namelist()
+        record, = (n for n in names if n.endswith(".dist-info/RECORD"))
+        rows = list(csv.reader(wheel.read(record).decode().splitlines()))
+        assert [row[0] for row in rows] == names
+        for name, digest, size in rows[:-1]:
+            content = wheel.read(name)
+            assert int(size) == len(content)
+            assert digest == "sha256=" + urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        assert "ascgrad/py.typed" in names and not [n for n in names if "__pycache__" in n]
+
+
+def test_old_systems():
+    """manylinux_2_17: nothing newer than glibc 2.17 and the libstdc++ of GCC 4.8, for both machines if both were built."""
+    newest = {"ASCGRAD": (99,), "GLIBC": (2, 17), "GLIBCXX": (3, 4, 19), "CXXABI": (1, 3, 7), "GCC": (4, 8, 0)}
+    allowed = re.compile(r"lib(c|m|pthread|dl|gcc_s|stdc\+\+|ascgrad)\.so|ld-linux-")
+    trees = [os.path.join(BUILD, "python"), *glob.glob(os.path.join(BUILD, "*", "python"))]
+    for tree in trees:
+        package = os.path.join(tree, "ascgrad")
+        files = glob.glob(os.path.join(package, "lib", "*.so*")) + glob.glob(os.path.join(package, "bin", "*"))
+        assert len(files) == 3, files
+        for file in files:
+            for version in re.findall(r"Name: ([A-Z]+)_([0-9.]+)", checked("readelf", "-V", file)):
+                number = tuple(int(n) for n in version[1].split("."))
+                assert number <= newest[version[0]], f"{file} needs {version}"
+            for needed in re.findall(r"\(NEEDED\).*\[(.*)\]", checked("readelf", "-d", file)):
+                assert allowed.match(needed), f"{file} needs {needed}"
+
+
+def test_structs():
+    """The structs of the Python binding have the sizes of twin/ascgrad.h."""
+    sys.path.insert(0, os.path.join(BUILD, "python"))
+    from ascgrad import _library
+    pairs = {"tensor": _library.Tensor, "setting": _library.Setting, "call": _library.Call, "report": _library.Report,
+             "plan": _library.Plan, "op_info": _library._Info}
+    lines = "".join(f'printf("%zu\\n", sizeof(struct ascgrad_{name}));' for name in pairs)
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "sizes.c")
+        with open(program, "w", encoding="ascii") as file:
+            file.write(f"#include <ascgrad.h>\n#include <stdio.h>\nint main(void) {{ {lines} }}\n")
+        checked("cc", "-I" + os.path.join(BUILD, "python", "ascgrad", "include"), program, "-o", program + ".x")
+        sizes = [int(n) for n in checked(program + ".x").split()]
+    assert sizes == [ctypes.sizeof(struct) for struct in pairs.values()], (list(pairs), sizes)
+
+
+def environment(folder, lender=None):
+    """A fresh virtual environment with the wheel, installed by pip without a network; None if this Python has no venv."""
+    python = os.path.join(folder, "env", "bin", "python")
+    made = run(lender or sys.executable, "-m", "venv", *([] if lender else ["--system-site-packages"]),
+               os.path.join(folder, "env"))
+    if made.returncode != 0:
+        return None
+    if lender:
+        site = checked(python, "-c", "import site; print(site.getsitepackages()[0])").strip()
+        lent = checked(lender, "-c", "import site; print(site.getsitepackages()[0])").strip()
+        with open(os.path.join(site, "lent.pth"), "w", encoding="ascii") as file:
+            file.write(lent + "\n")
+    checked(python, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", WHEEL)
+    return python
+
+
+def readme(name, python):
+    return checked(sys.executable, os.path.join(SOURCE, "tests", "framework", "readme.py"),
+                   os.path.join(SOURCE, "framework", name, "README.md"), python, cwd="/").strip()
+
+
+def test_installed():
+    with tempfile.TemporaryDirectory() as folder:
+        python = environment(folder)
+        if python is None:
+            print("no venv (Debian: apt-get install python3-venv): the wheel was not installed")
+            return
+        print(readme("python", python))
+        print(readme("torch", python))
+        command = os.path.join(os.path.dirname(python), "ascgrad")
+        assert "ExpSegsumGrad" in checked(command, "ops", cwd=folder)
+        assert run(command, "nonsense").returncode == 1 and run(python, "-m", "ascgrad", "nonsense").returncode == 1
+        said = checked(python, "-m", "ascgrad.doctor", cwd=folder)
+        assert "[OK] operators run on the CPU" in said and "[OK] torch" in said, said
+        checked(python, "-m", "pip", "uninstall", "--yes", "--quiet", "ascgrad")
+        assert run(python, "-c", "import ascgrad", cwd=folder).returncode != 0
+
+
+def test_frameworks():
+    for name in ("torch", "tensorflow", "mindspore"):
+        lender = os.path.join(FRAMEWORKS, name, "bin", "python")
+        if not os.path.exists(lender):
+            print(f"{name}: not here; './build.sh test --frameworks' installs it")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            print(readme(name, environment(folder, lender)))
+
+
+def test_without_the_library():
+    """What only traces works without libascgrad; what runs says what is missing."""
+    trace = """
+import torch, ascgrad.torch as at
+x, t = (torch.empty(s, device="meta") for s in ((2, 3, 2, 4), (1, 3, 1, 4)))
+print([list(y.shape) for y in torch.ops.ascgrad.rotary_mul_grad(x, t, t, x)])
+print(at.rotary_mul(torch.ones(2, 3, 2, 4), torch.ones(1, 3, 1, 4), torch.ones(1, 3, 1, 4)).shape)
+try:
+    torch.ops.ascgrad.exp_segsum_grad(torch.ones(2, 2), torch.ones(2, 2))
+except OSError as error:
+    print(error)
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(os.path.join(BUILD, "python", "ascgrad"), os.path.join(folder, "ascgrad"))
+        shutil.rmtree(os.path.join(folder, "ascgrad", "lib"))
+        said = checked(sys.executable, "-c", trace, cwd=folder, PYTHONPATH=folder).splitlines()
+        assert said[0] == "[[2, 3, 2, 4], [1, 3, 1, 4], [1, 3, 1, 4]]" and said[1] == "torch.Size([2, 3, 2, 4])", said
+        assert "libascgrad cannot be loaded" in said[2] and "install the wheel for this machine" in said[2]
+        doctor = run(sys.executable, "-m", "ascgrad.doctor", cwd=folder, PYTHONPATH=folder)
+        assert doctor.returncode == 1 and "[FAIL] ascgrad: libascgrad cannot be loaded" in doctor.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals(), os.path.basename(WHEEL)))
