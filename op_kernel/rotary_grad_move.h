@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows between memory and the UB. In memory a row is groups of [first half, second half], or of
- * pairs. In the UB a row of halves is groups of [first half, pad, second half, pad] and a row of
+ * Rows between memory and the UB. In memory a row is rotations, each [first half, second half],
+ * or pairs. In the UB a rotation is [first half, pad, second half, pad] and a row of
  * pairs is [pairs, pad], pad up to what the vector unit can address. Where no pad is needed (flat)
  * many rows move as one block.
  */
@@ -32,7 +32,7 @@ struct Strip {
 
 /* PAIRS: there are no halves in any tensor. */
 template <typename T, bool PAIRS>
-__aicore__ inline Strip StripOf(const RotaryGradTiling &t, int64_t index) {
+__aicore__ inline Strip strip_of(const RotaryGradTiling &t, int64_t index) {
     constexpr uint32_t block = 32 / sizeof(T);
     int64_t group = index / t.strips_half, column = (index - group * t.strips_half) * t.width;
     Strip s;
@@ -43,7 +43,7 @@ __aicore__ inline Strip StripOf(const RotaryGradTiling &t, int64_t index) {
         s.pitch = s.row / 2;
     } else {
         s.pitch = t.flat ? s.width : (s.width + block - 1) / block * block;
-        s.row = t.groups * 2 * s.pitch;
+        s.row = t.rotations * 2 * s.pitch;
     }
     return s;
 }
@@ -51,8 +51,9 @@ __aicore__ inline Strip StripOf(const RotaryGradTiling &t, int64_t index) {
 /* One transfer in bytes: `count` blocks of `length`, `gap` apart in memory, `skip` 32-byte blocks
  * apart in the UB; `zeros` elements are put after each block. */
 template <typename T>
-__aicore__ inline void In(const LocalTensor<T> &to, const GlobalTensor<T> &from, uint32_t count,
-                          int64_t length, int64_t gap, int64_t skip, uint32_t zeros) {
+__aicore__ inline void copy_in(const LocalTensor<T> &to, const GlobalTensor<T> &from,
+                               uint32_t count, int64_t length, int64_t gap, int64_t skip,
+                               uint32_t zeros) {
     DataCopyExtParams block((uint16_t)count, (uint32_t)length, count > 1 ? (uint32_t)gap : 0,
                             (uint32_t)skip, 0);
     DataCopyPadExtParams<T> pad;
@@ -62,8 +63,8 @@ __aicore__ inline void In(const LocalTensor<T> &to, const GlobalTensor<T> &from,
 }
 
 template <typename T>
-__aicore__ inline void Out(const GlobalTensor<T> &to, const LocalTensor<T> &from, uint32_t count,
-                           int64_t length, int64_t gap, int64_t skip) {
+__aicore__ inline void copy_out(const GlobalTensor<T> &to, const LocalTensor<T> &from,
+                                uint32_t count, int64_t length, int64_t gap, int64_t skip) {
     DataCopyExtParams block((uint16_t)count, (uint32_t)length, (uint32_t)skip,
                             count > 1 ? (uint32_t)gap : 0, 0);
     DataCopyPad(to, from, block);
@@ -74,17 +75,17 @@ enum Halves { FIRST_HALVES = 1, BOTH_HALVES = 2 };
 /* PAIRS: this tensor's rows are pairs. IN: to the UB. Runs that fall into step with their blocks
  * move at once. */
 template <typename T, bool PAIRS, bool IN, Halves HALVES = BOTH_HALVES>
-__aicore__ inline void Move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, const Area &area,
-                            const Strip &s, const RotaryGradTiling &t) {
+__aicore__ inline void move_rows(const LocalTensor<T> &ub, const GlobalTensor<T> &gm,
+                                 const Area &area, const Strip &s, const RotaryGradTiling &t) {
     constexpr int64_t size = sizeof(T);
     if (t.flat) {
         int64_t length = area.rows * t.row * size, gap = (area.stride - area.rows) * t.row * size;
         if constexpr (IN) {
             uint32_t zeros =
                 (uint32_t)((32 - length % 32) % 32 / size); /* to the end of a run's block */
-            In(ub, gm[area.first * t.row], area.runs, length, gap, 0, zeros);
+            copy_in(ub, gm[area.first * t.row], area.runs, length, gap, 0, zeros);
         } else {
-            Out(gm[area.first * t.row], ub, area.runs, length, gap, 0);
+            copy_out(gm[area.first * t.row], ub, area.runs, length, gap, 0);
         }
         return;
     }
@@ -93,7 +94,7 @@ __aicore__ inline void Move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm,
             pitch = PAIRS ? s.row : 2 * (int64_t)s.pitch;
     int64_t column = PAIRS ? 2 * s.column : s.column;
     int64_t apart = t.strips == 1 && !PAIRS ? 2 * t.half : t.row; /* from block to block */
-    uint32_t blocks = area.rows * (PAIRS ? 1 : t.groups), runs = area.runs;
+    uint32_t blocks = area.rows * (PAIRS ? 1 : t.rotations), runs = area.runs;
     if (runs > 1 && blocks == 1) {
         blocks = runs;
         apart = area.stride * t.row;
@@ -107,9 +108,10 @@ __aicore__ inline void Move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm,
             uint32_t ub_at = run * area.rows * s.row + part * s.pitch;
             if constexpr (IN) {
                 uint32_t zeros = (uint32_t)(natural * 32 / size - width);
-                In(ub[ub_at], gm[at], blocks, width * size, (apart - width) * size, skip, zeros);
+                copy_in(ub[ub_at], gm[at], blocks, width * size, (apart - width) * size, skip,
+                        zeros);
             } else {
-                Out(gm[at], ub[ub_at], blocks, width * size, (apart - width) * size, skip);
+                copy_out(gm[at], ub[ub_at], blocks, width * size, (apart - width) * size, skip);
             }
         }
     }
@@ -118,35 +120,35 @@ __aicore__ inline void Move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm,
 /* A run of rows to memory without the last `left_out` elements of the last row; where rows are
  * halves, without their first halves. */
 template <typename T, bool PAIRS>
-__aicore__ inline void MoveCut(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, int64_t first,
-                               uint32_t rows, uint32_t left_out, const Strip &s,
-                               const RotaryGradTiling &t) {
+__aicore__ inline void move_cut(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, int64_t first,
+                                uint32_t rows, uint32_t left_out, const Strip &s,
+                                const RotaryGradTiling &t) {
     constexpr int64_t size = sizeof(T);
     int64_t at = first * t.row, end = (first + rows) * t.row - left_out;
     if (t.flat) {
-        Out(gm[at], ub, 1, (end - at) * size, 0, 0);
+        copy_out(gm[at], ub, 1, (end - at) * size, 0, 0);
         return;
     }
     int64_t width = PAIRS ? 2 * (int64_t)s.width : s.width, pitch = PAIRS ? s.row : 2 * s.pitch;
     int64_t apart = t.strips == 1 && !PAIRS ? 2 * t.half : t.row;
     int64_t skip = (pitch * size - (width * size + 31) / 32 * 32) / 32;
-    uint32_t blocks = rows * (PAIRS ? 1 : t.groups), from = PAIRS ? 0 : s.pitch;
+    uint32_t blocks = rows * (PAIRS ? 1 : t.rotations), from = PAIRS ? 0 : s.pitch;
     at += PAIRS ? 2 * s.column : s.column + t.half;
     if (blocks > 1) {
-        Out(gm[at], ub[from], blocks - 1, width * size, (apart - width) * size, skip);
+        copy_out(gm[at], ub[from], blocks - 1, width * size, (apart - width) * size, skip);
         at += (blocks - 1) * apart;
         from += (blocks - 1) * pitch;
     }
     width = end - at < width ? end - at : width;
     if (width > 0) {
-        Out(gm[at], ub[from], 1, width * size, 0, 0);
+        copy_out(gm[at], ub[from], 1, width * size, 0, 0);
     }
 }
 
 /* Pairs that are to be dealt into planes have more pad than a transfer is able to fill: n rows of
  * it are set to 0. */
 template <typename T>
-__aicore__ inline void ClearPad(const LocalTensor<T> &rows, uint32_t n, const Strip &s) {
+__aicore__ inline void clear_pad(const LocalTensor<T> &rows, uint32_t n, const Strip &s) {
     constexpr uint32_t block = 32 / sizeof(T);
     if (s.pitch == s.width) {
         return;

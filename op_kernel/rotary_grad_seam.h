@@ -18,72 +18,76 @@ struct Place {
     int64_t cos_row, item;
 };
 
-__aicore__ inline Place PlaceOf(const RotaryGradTiling &t, int64_t row) {
-    int64_t slab = row / t.slab_stride, rest = row - slab * t.slab_stride, outer = 0, key, inner;
-    if (t.keys_last) {
+__aicore__ inline Place place_of(const RotaryGradTiling &t, int64_t row) {
+    int64_t slab = row / t.slab_stride, rest = row - slab * t.slab_stride, outer = 0, cos_row,
+            inner;
+    if (t.cos_last) {
         inner = rest / t.inner_stride;
-        key = rest - inner * t.inner_stride;
+        cos_row = rest - inner * t.inner_stride;
     } else {
         outer = rest / t.outer_stride;
         rest -= outer * t.outer_stride;
-        key = rest / t.key_stride;
-        inner = rest - key * t.key_stride;
+        cos_row = rest / t.cos_stride;
+        inner = rest - cos_row * t.cos_stride;
     }
     int64_t chunk = outer * t.chunks_inner + inner / t.chunk_rows;
     int64_t segment = ((chunk + 1) * t.segments + t.chunks - 1) / t.chunks - 1;
     Place place;
-    place.cos_row = slab * t.keys + key;
+    place.cos_row = slab * t.cos_rows + cos_row;
     place.item = place.cos_row * t.strips / t.unit * t.segments + segment;
     return place;
 }
 
 /* Whether a row is another core's. */
-template <typename T> __aicore__ inline bool Foreign(const Kernel<T> &k, int64_t row) {
+template <typename T> __aicore__ inline bool is_foreign(const Kernel<T> &k, int64_t row) {
     const RotaryGradTiling &t = *k.t;
-    if (row < 0 || row >= t.lines / t.strips / t.keys * t.slab_stride) {
+    if (row < 0 || row >= t.lines / t.strips / t.cos_rows * t.slab_stride) {
         return false;
     }
-    int64_t item = PlaceOf(t, row).item;
+    int64_t item = place_of(t, row).item;
     return item < k.item || item >= k.end;
 }
 
 /* Elements of the row before `row` that share a block with it. */
-template <typename T> __aicore__ inline uint32_t Shared(const RotaryGradTiling &t, int64_t row) {
+template <typename T>
+__aicore__ inline uint32_t shared_with(const RotaryGradTiling &t, int64_t row) {
     return (uint32_t)(row * t.row * (int64_t)sizeof(T) % 32) / sizeof(T);
 }
 
 /* Rows of dx to memory. Where another core has the row behind a run, that core writes the end of
  * the run. All runs but the last are alike. */
 template <typename T, bool PAIRS>
-__aicore__ inline void StoreRuns(Kernel<T> &k, const LocalTensor<T> &out, const Area &area,
-                                 const Strip &s, uint32_t apart) {
+__aicore__ inline void store_runs(Kernel<T> &k, const LocalTensor<T> &out, const Area &area,
+                                  const Strip &s, uint32_t apart) {
     const RotaryGradTiling &t = *k.t;
     constexpr uint32_t block = 32 / sizeof(T);
     int64_t last = area.first + (area.runs - 1) * area.stride;
     bool ends = t.strips == 1 || s.column + s.width + block > t.row / (PAIRS ? 2 : 1) - t.half;
-    bool cut = ends && area.runs > 1 && Foreign(k, area.first + area.rows);
-    bool cut_last = ends && Foreign(k, last + area.rows);
+    bool cut = ends && area.runs > 1 && is_foreign(k, area.first + area.rows);
+    bool cut_last = ends && is_foreign(k, last + area.rows);
     if (!cut && !cut_last) {
-        Move<T, PAIRS, false>(out, k.dx, area, s, t);
+        move_rows<T, PAIRS, false>(out, k.dx, area, s, t);
         return;
     }
     if (!t.flat && !PAIRS) {
-        Move<T, PAIRS, false, FIRST_HALVES>(out, k.dx, area, s, t);
+        move_rows<T, PAIRS, false, FIRST_HALVES>(out, k.dx, area, s, t);
     }
     for (uint32_t run = 0; run < area.runs; run++) {
         bool here = run + 1 < area.runs ? cut : cut_last;
         int64_t first = area.first + run * area.stride;
-        uint32_t left_out = here ? Shared<T>(t, first + area.rows) : 0;
-        MoveCut<T, PAIRS>(out[run * apart], k.dx, first, area.rows, left_out, s, t);
+        uint32_t left_out = here ? shared_with<T>(t, first + area.rows) : 0;
+        move_cut<T, PAIRS>(out[run * apart], k.dx, first, area.rows, left_out, s, t);
     }
 }
 
 /* Steps whose rows begin at the same place of a block: their ends have one size, and one row of
  * cos. */
 struct Phase {
-    int64_t row; /* the row that ends */
+    /* the row that ends */
+    int64_t row;
     uint32_t size, count;
-    uint32_t at; /* the first of its ends among all that are made at once */
+    /* the first of its ends among all that are made at once */
+    uint32_t at;
 };
 
 constexpr uint32_t PHASES = 16;
@@ -91,59 +95,61 @@ constexpr uint32_t PHASES = 16;
 struct Seams {
     Phase phase[PHASES];
     uint32_t phases, ends;
-    int64_t stride; /* from end to end of a phase, in rows */
+    /* from end to end of a phase, in rows */
+    int64_t stride;
 };
 
 /* What is fetched, each thing in blocks: dy of all ends, in halves first of the second half and
  * then of the first; then, a block for every phase, sin and cos. Planes need both halves of all. */
 template <int MODE> struct Fetched {
-    static constexpr uint32_t dys = MODE == 1 ? 1 : 2, others = MODE == 3 ? 4 : 2;
+    static constexpr uint32_t dys = MODE == ROTARY_PAIRS ? 1 : 2,
+                              others = MODE == ROTARY_PLANES ? 4 : 2;
     uint32_t ends, phases;
-    __aicore__ inline uint32_t Dy(uint32_t i) const { return i * ends; }
-    __aicore__ inline uint32_t Other(uint32_t i) const { return dys * ends + i * phases; }
-    __aicore__ inline uint32_t All() const { return Other(others); }
+    __aicore__ inline uint32_t dy(uint32_t i) const { return i * ends; }
+    __aicore__ inline uint32_t other(uint32_t i) const { return dys * ends + i * phases; }
+    __aicore__ inline uint32_t all() const { return other(others); }
 };
 
 template <typename T, int MODE>
-__aicore__ inline void FetchEnds(Kernel<T> &k, const LocalTensor<T> &to, const Seams &seams) {
+__aicore__ inline void fetch_ends(Kernel<T> &k, const LocalTensor<T> &to, const Seams &seams) {
     const RotaryGradTiling &t = *k.t;
     constexpr uint32_t block = 32 / sizeof(T);
     Fetched<MODE> f = {seams.ends * block, seams.phases * block};
-    int64_t partner = MODE == 1 ? 0 : t.half;
+    int64_t partner = MODE == ROTARY_PAIRS ? 0 : t.half;
     for (uint32_t i = 0; i < seams.phases; i++) {
         const Phase &p = seams.phase[i];
-        uint32_t n = MODE == 3 ? p.size / 2 : p.size, zeros = block - n, at = i * block;
+        uint32_t n = MODE == ROTARY_PLANES ? p.size / 2 : p.size, zeros = block - n, at = i * block;
         int64_t length = n * sizeof(T), gap = seams.stride * t.row * sizeof(T) - length;
-        int64_t dy = (p.row + 1) * t.row - n, cos = (PlaceOf(t, p.row).cos_row + 1) * t.row - n;
-        In(to[f.Dy(0) + p.at * block], k.dy[dy], p.count, length, gap, 0, zeros);
-        if constexpr (MODE != 1) {
-            In(to[f.Dy(1) + p.at * block], k.dy[dy - partner], p.count, length, gap, 0, zeros);
+        int64_t dy = (p.row + 1) * t.row - n, cos = (place_of(t, p.row).cos_row + 1) * t.row - n;
+        copy_in(to[f.dy(0) + p.at * block], k.dy[dy], p.count, length, gap, 0, zeros);
+        if constexpr (MODE != ROTARY_PAIRS) {
+            copy_in(to[f.dy(1) + p.at * block], k.dy[dy - partner], p.count, length, gap, 0, zeros);
         }
-        In(to[f.Other(0) + at], k.sin[cos - partner], 1, length, 0, 0, zeros);
-        In(to[f.Other(1) + at], k.cos[cos], 1, length, 0, 0, zeros);
-        if constexpr (MODE == 3) {
-            In(to[f.Other(2) + at], k.sin[cos], 1, length, 0, 0, zeros);
-            In(to[f.Other(3) + at], k.cos[cos - partner], 1, length, 0, 0, zeros);
+        copy_in(to[f.other(0) + at], k.sin[cos - partner], 1, length, 0, 0, zeros);
+        copy_in(to[f.other(1) + at], k.cos[cos], 1, length, 0, 0, zeros);
+        if constexpr (MODE == ROTARY_PLANES) {
+            copy_in(to[f.other(2) + at], k.sin[cos], 1, length, 0, 0, zeros);
+            copy_in(to[f.other(3) + at], k.cos[cos - partner], 1, length, 0, 0, zeros);
         }
     }
 }
 
 /* to = dy times sin or cos of its phase. */
 template <typename T>
-__aicore__ inline void MultiplyEnds(const LocalTensor<float> &to, const LocalTensor<float> &dy,
-                                    const LocalTensor<float> &other, const Seams &seams) {
+__aicore__ inline void multiply_ends(const LocalTensor<float> &to, const LocalTensor<float> &dy,
+                                     const LocalTensor<float> &other, const Seams &seams) {
     constexpr uint32_t block = 32 / sizeof(T);
     for (uint32_t i = 0; i < seams.phases; i++) {
         const Phase &p = seams.phase[i];
-        Rows<MUL>(to[p.at * block], block, other[i * block], 0, dy[p.at * block], block, p.count,
-                  block);
+        apply_rows<MUL>(to[p.at * block], block, other[i * block], 0, dy[p.at * block], block,
+                        p.count, block);
     }
 }
 
 /* dx of the ends: the operations of a tile on the numbers of a tile, so the bits of a tile. */
 template <typename T, int MODE>
-__aicore__ inline void MakeEnds(Kernel<T> &k, const LocalTensor<T> &in, const LocalTensor<T> &out,
-                                const Seams &seams) {
+__aicore__ inline void make_ends(Kernel<T> &k, const LocalTensor<T> &in, const LocalTensor<T> &out,
+                                 const Seams &seams) {
     constexpr bool wide = sizeof(T) == 4;
     constexpr uint32_t block = 32 / sizeof(T);
     Fetched<MODE> f = {seams.ends * block, seams.phases * block};
@@ -152,46 +158,47 @@ __aicore__ inline void MakeEnds(Kernel<T> &k, const LocalTensor<T> &in, const Lo
     if constexpr (wide) {
         from = in;
     } else {
-        Cast(from, in, RoundMode::CAST_NONE, f.All());
+        Cast(from, in, RoundMode::CAST_NONE, f.all());
     }
-    if constexpr (wide && MODE != 3) {
+    if constexpr (wide && MODE != ROTARY_PLANES) {
         dx = out;
     }
-    LocalTensor<float> second = MODE == 3 ? dx[plane] : dx, partner = from, sines = from;
-    if constexpr (MODE == 1) { /* dy and sin with partners swapped */
-        uint32_t count = f.Other(1);
+    LocalTensor<float> second = MODE == ROTARY_PLANES ? dx[plane] : dx, partner = from,
+                       sines = from;
+    if constexpr (MODE == ROTARY_PAIRS) { /* dy and sin with partners swapped */
+        uint32_t count = f.other(1);
         partner = sines = k.w_swap;
         if constexpr (wide) {
-            GatherAll(partner, in, count, k.table, k.t->table, 4);
+            gather_all(partner, in, count, k.table, k.t->table, 4);
         } else {
             LocalTensor<T> swapped = dx.template ReinterpretCast<T>();
-            SwapWords(swapped, in, other.template ReinterpretCast<T>(), count);
+            swap_words(swapped, in, other.template ReinterpretCast<T>(), count);
             PipeBarrier<PIPE_V>();
             Cast(partner, swapped, RoundMode::CAST_NONE, count);
         }
     }
     PipeBarrier<PIPE_V>();
-    MultiplyEnds<T>(second, from, from[f.Other(1)], seams);
-    MultiplyEnds<T>(other, partner[MODE == 1 ? 0 : f.Dy(1)], sines[f.Other(0)], seams);
-    if constexpr (MODE == 3) {
-        MultiplyEnds<T>(dx, from[f.Dy(1)], from[f.Other(3)], seams);
-        MultiplyEnds<T>(other[plane], from, from[f.Other(2)], seams);
+    multiply_ends<T>(second, from, from[f.other(1)], seams);
+    multiply_ends<T>(other, partner[MODE == ROTARY_PAIRS ? 0 : f.dy(1)], sines[f.other(0)], seams);
+    if constexpr (MODE == ROTARY_PLANES) {
+        multiply_ends<T>(dx, from[f.dy(1)], from[f.other(3)], seams);
+        multiply_ends<T>(other[plane], from, from[f.other(2)], seams);
     }
     PipeBarrier<PIPE_V>();
-    if constexpr (MODE == 1) {
-        NegateOdd(other, f.ends);
+    if constexpr (MODE == ROTARY_PAIRS) {
+        negate_odd(other, f.ends);
         PipeBarrier<PIPE_V>();
-        Flat<ADD>(dx, dx, other, f.ends);
+        apply_flat<ADD>(dx, dx, other, f.ends);
     } else {
-        Flat<SUB>(second, second, other, f.ends);
+        apply_flat<SUB>(second, second, other, f.ends);
     }
-    if constexpr (MODE == 3) {
-        Flat<ADD>(dx, dx, other[plane], f.ends);
+    if constexpr (MODE == ROTARY_PLANES) {
+        apply_flat<ADD>(dx, dx, other[plane], f.ends);
         PipeBarrier<PIPE_V>();
         if constexpr (wide) {
-            GatherAll(out, dx, 2 * f.ends, k.table, k.t->table, 2);
+            gather_all(out, dx, 2 * f.ends, k.table, k.t->table, 2);
         } else {
-            InterleaveWords<T>(out, dx, plane, other, f.ends);
+            interleave_words<T>(out, dx, plane, other, f.ends);
         }
     } else if constexpr (!wide) {
         PipeBarrier<PIPE_V>();
@@ -201,15 +208,15 @@ __aicore__ inline void MakeEnds(Kernel<T> &k, const LocalTensor<T> &in, const Lo
 
 /* The ends before `n` rows, `stride` apart. */
 template <typename T, int MODE>
-__aicore__ inline void DoSeams(Kernel<T> &k, int64_t row, int64_t stride, uint32_t n) {
+__aicore__ inline void do_seams(Kernel<T> &k, int64_t row, int64_t stride, uint32_t n) {
     const RotaryGradTiling &t = *k.t;
-    constexpr uint32_t block = 32 / sizeof(T), pitch = MODE == 3 ? 2 * block : block;
+    constexpr uint32_t block = 32 / sizeof(T), pitch = MODE == ROTARY_PLANES ? 2 * block : block;
     uint32_t period = t.ragged < n ? t.ragged : n;
     Seams seams;
     seams.phases = seams.ends = 0;
     seams.stride = period * stride;
     for (uint32_t i = 0; i < period; i++, row += stride) {
-        Phase p = {row - 1, Shared<T>(t, row), (n - i + period - 1) / period, seams.ends};
+        Phase p = {row - 1, shared_with<T>(t, row), (n - i + period - 1) / period, seams.ends};
         if (p.size > 0) {
             seams.phase[seams.phases++] = p;
             seams.ends += p.count;
@@ -219,35 +226,35 @@ __aicore__ inline void DoSeams(Kernel<T> &k, int64_t row, int64_t stride, uint32
         return;
     }
     LocalTensor<T> in = k.in_dy.template AllocTensor<T>();
-    FetchEnds<T, MODE>(k, in, seams);
+    fetch_ends<T, MODE>(k, in, seams);
     k.in_dy.EnQue(in);
     in = k.in_dy.template DeQue<T>();
     LocalTensor<T> out = k.out_dx.template AllocTensor<T>();
     PipeBarrier<PIPE_V>();
-    MakeEnds<T, MODE>(k, in, out, seams);
+    make_ends<T, MODE>(k, in, out, seams);
     k.in_dy.FreeTensor(in);
     k.out_dx.EnQue(out);
     out = k.out_dx.template DeQue<T>();
     for (uint32_t i = 0; i < seams.phases; i++) {
         const Phase &p = seams.phase[i];
         int64_t length = p.size * sizeof(T), natural = (length + 31) / 32;
-        Out(k.dx[(p.row + 1) * t.row - p.size], out[p.at * pitch], p.count, length,
-            seams.stride * t.row * sizeof(T) - length, pitch / block - natural);
+        copy_out(k.dx[(p.row + 1) * t.row - p.size], out[p.at * pitch], p.count, length,
+                 seams.stride * t.row * sizeof(T) - length, pitch / block - natural);
     }
     k.out_dx.FreeTensor(out);
 }
 
-/* The ends of the rows before those of the first of `keys`, in every step of the chunks, where
- * they are another core's. With keys last, and without segments, all steps but the first are alike,
- * and that one too unless its row before is in another step. */
+/* The ends of the rows before those of the first of the band, in every step of the chunks, where
+ * they are another core's. With rows of cos last, and without segments, all steps but the first are
+ * alike, and that one too unless its row before is in another step. */
 template <typename T, int MODE>
-__aicore__ inline void CloseSeams(Kernel<T> &k, const Keys &keys, int64_t first_chunk,
-                                  int64_t end_chunk) {
+__aicore__ inline void close_seams(Kernel<T> &k, const Band &band, int64_t first_chunk,
+                                   int64_t end_chunk) {
     const RotaryGradTiling &t = *k.t;
     constexpr uint32_t block = 32 / sizeof(T);
-    int64_t row = keys.slab * t.slab_stride + keys.key * t.key_stride, stride = t.inner_stride;
+    int64_t row = band.slab * t.slab_stride + band.cos_row * t.cos_stride, stride = t.inner_stride;
     int64_t step = first_chunk * t.chunk_rows, end = end_chunk * t.chunk_rows, inside = 0;
-    if (t.keys_last) {
+    if (t.cos_last) {
         end = end < t.inner ? end : t.inner;
     } else {
         stride = t.outer_stride;
@@ -256,13 +263,13 @@ __aicore__ inline void CloseSeams(Kernel<T> &k, const Keys &keys, int64_t first_
         inside = (first_chunk - step * t.chunks_inner) * t.chunk_rows;
     }
     row += step * stride + inside;
-    bool alike = t.keys_last || t.segments == 1, alone = keys.key == 0 || !alike;
+    bool alike = t.cos_last || t.segments == 1, alone = band.cos_row == 0 || !alike;
     bool near = t.ragged * stride * t.row * (int64_t)sizeof(T) <= UINT32_MAX;
     int64_t most = alike && near ? t.tile / (2 * block) - 2 * PHASES : 1;
     while (step < end) {
         int64_t n = alone ? 1 : end - step < most ? end - step : most;
-        if (Foreign(k, row - 1)) {
-            DoSeams<T, MODE>(k, row, stride, (uint32_t)n);
+        if (is_foreign(k, row - 1)) {
+            do_seams<T, MODE>(k, row, stride, (uint32_t)n);
         } else if (alike && !alone) {
             return;
         }

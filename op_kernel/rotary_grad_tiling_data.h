@@ -1,58 +1,139 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What op_tiling/rotary_tiling.c tells the kernels of RotaryMulGrad and
- * RotaryPositionEmbeddingGrad.
+ * What op_tiling/rotary_plan.c tells the kernels of RotaryMulGrad and RotaryPositionEmbeddingGrad.
  *
- * dy, x and dx are seen as [slabs][outer][keys][inner] rows, or as [slabs][inner][keys] rows when
- * keys_last is set: one row of cos and sin per (slab, key), summed over outer and inner. The
- * strides below, in rows, hide which of the two it is. inner is walked in chunks of chunk_rows; the
- * sum of a chunk is a tree, chunks are added in order. All of this follows from the shape alone, so
- * the bits do not depend on the chip.
+ * Leading axes. An axis of dy is kept if cos has it too, summed if it is 1 in cos. Neighbours of
+ * one kind merge, axes of size 1 go, at most K0 R0 K1 R1 is left (kept, summed, kept, summed):
  *
- * A row of `row` elements is `groups` groups of two halves of `half` elements (quarter mode has two
- * groups). A row too long for the UB is cut into strips, each the same columns of both halves of
- * one group.
+ *     dy [K0][R0][K1][R1][row]     cos [K0][K1][row]     K0 slabs, K1 rows of cos in each
+ *
+ *                  R1 > 1: cos rows first            R1 = 1: cos rows last (cos_last)
+ *     a slab is    [outer = R0][K1][inner = R1]      [inner = R0][K1]
+ *     of rows      . 0 0 0 1 1 1 2 2 2               . 0 1 2      the number is the row of cos
+ *                  . 0 0 0 1 1 1 2 2 2               . 0 1 2      that serves the row of dy
+ *                                                    . 0 1 2
+ *
+ * The strides below, in rows of dy, hide which of the two it is. Everything with one number in a
+ * slab is summed into one row of dcos, and of dsin:
+ *
+ *     chunk     chunk_rows inner steps of one row of cos; summed as a tree
+ *     levels    chunks are added in order, ROTARY_FAN of them to a sum of the next level
+ *     segment   some of the chunks of a row of cos, summed on their own; the sums of the segments
+ *               meet in the workspace and are added in order
+ *     tile      one chunk of tile_cos neighbouring rows of cos: what is computed at a time
+ *
+ * All of this follows from the shape alone, so the bits do not depend on the chip.
+ *
+ * A row is `rotations` times two halves of `half` elements: 2 in quarter mode, more where rows have
+ * been merged. A row too long for the UB is cut into strips, each the same columns of both halves
+ * of one rotation; a line is a strip of a row of cos, or the row if it is not cut:
+ *
+ *     row      | first half          | second half         |
+ *     strips   | 0  | 1  | 2  | 3  | | 0  | 1  | 2  | 3  | |
+ *
+ * A piece of work is `unit` lines and one segment. Neighbouring pieces are one core's.
  */
 #ifndef ROTARY_GRAD_TILING_DATA_H
 #define ROTARY_GRAD_TILING_DATA_H
 
 #include <stdint.h>
 
+/* How the kernel finds the two partners of a rotation: by address, they are halves; as neighbours;
+ * as halves in y and neighbours in x; by a gather, they are halves that begin inside 32-byte
+ * blocks, in rows that do not. The tiling key is the mode, plus ROTARY_JOIN if there are segments
+ * to be joined. */
+enum {
+    ROTARY_HALVES = 0,
+    ROTARY_PAIRS = 1,
+    ROTARY_PLANES = 3,
+    ROTARY_TURNED = 4,
+    ROTARY_JOIN = 10,
+};
+
+enum {
+    /* sums that one level takes */
+    ROTARY_FAN = 16,
+    /* partial sums that are fetched and added at once */
+    ROTARY_FOLD = 32,
+    /* elements of the smallest tile: seams and partial sums use its buffers, too */
+    ROTARY_LEAST_TILE = 2048,
+};
+
 typedef struct RotaryGradTiling {
-    int64_t keys;  /* rows of cos in a slab */
-    int64_t lines; /* rows of cos times strips: what is shared out over the cores */
-    int64_t
-        slab_stride; /* rows of dy between neighbouring slabs, outer steps, keys and inner steps */
+    /* rows of cos in a slab */
+    int64_t cos_rows;
+    /* rows of cos times strips: what is shared out over the cores */
+    int64_t lines;
+    /* rows of dy between neighbouring slabs, outer steps, rows of cos and inner steps */
+    int64_t slab_stride;
     int64_t outer_stride;
-    int64_t key_stride;
+    int64_t cos_stride;
     int64_t inner_stride;
-    int64_t inner;        /* inner steps */
-    int64_t chunks;       /* chunks of inner, times outer */
-    int64_t chunks_inner; /* chunks of inner */
-    int64_t segments;     /* parts of the chunks that are summed on their own; 1: none */
-    int64_t row;          /* elements of a row in memory */
+    /* inner steps */
+    int64_t inner;
+    /* chunks of inner, times outer */
+    int64_t chunks;
+    /* chunks of inner */
+    int64_t chunks_inner;
+    /* 1: none */
+    int64_t segments;
+    /* elements of a row in memory */
+    int64_t row;
     int64_t half;
-    int64_t zeros;       /* elements of dcos, and of dsin, to be set to 0 */
-    int64_t unit;        /* lines that stay on one core, */
-    int64_t join_unit;   /* the same when segments are joined */
-    int64_t strips;      /* strips of a row */
-    int64_t strips_half; /* strips of a half */
+    /* elements of dcos, and of dsin, to be set to 0 */
+    int64_t zeros;
+    /* lines of a piece of work; the same when segments are joined */
+    int64_t unit;
+    int64_t join_unit;
+    /* strips of a row, and of a half */
+    int64_t strips;
+    int64_t strips_half;
     uint32_t chunk_rows;
-    uint32_t keys_last;
-    uint32_t width;      /* elements of a half in the UB, the last strip of a half may have fewer */
-    uint32_t groups;     /* groups of a row in the UB: 1 if the row is in strips */
-    uint32_t flat;       /* rows lie in the UB as in memory: no padding, no strips */
-    uint32_t tile_keys;  /* keys in a tile; more than 1 only if inner is one chunk */
-    uint32_t group_keys; /* keys whose cos and sin are in the UB */
-    uint32_t tile;       /* elements of a tile, padding included */
-    uint32_t cosines;    /* elements of cos in the UB, padding included */
-    uint32_t levels;     /* accumulators: 16 sums of one are one of the next */
-    uint32_t with_x;     /* dcos and dsin are wanted */
-    uint32_t partial;    /* with_x and several segments */
-    uint32_t sum_row;    /* elements of a row of partial sums */
-    uint32_t table;      /* entries of the table of a gather */
-    uint32_t ragged;     /* not 0: cores meet inside 32-byte blocks of dx (rotary_grad_seam.h), and
-                          * the rows of so many steps begin at different places of a block */
+    uint32_t cos_last;
+    /* elements of a half in the UB; the last strip of a half may have fewer */
+    uint32_t width;
+    /* rotations of a row in the UB: 1 if the row is in strips */
+    uint32_t rotations;
+    /* rows lie in the UB as in memory: no padding, no strips */
+    uint32_t flat;
+    /* rows of cos in a tile; more than 1 only if inner is one chunk */
+    uint32_t tile_cos;
+    /* rows of cos in the UB */
+    uint32_t band_cos;
+    /* elements of a tile, padding included */
+    uint32_t tile;
+    /* elements of cos in the UB, padding included */
+    uint32_t cosines;
+    uint32_t levels;
+    /* dcos and dsin are wanted */
+    uint32_t with_x;
+    /* with_x and several segments */
+    uint32_t partial;
+    /* elements of a row of partial sums */
+    uint32_t sum_row;
+    /* entries of the table of a gather */
+    uint32_t table;
+    /* not 0: cores meet inside 32-byte blocks of dx (rotary_grad_seam.h), and so many steps after
+     * each other begin at different places of a block */
+    uint32_t ragged;
+    /* Bytes of the UB: two buffers each for dy, x, dx, for cos with sin, and for dcos or dsin, */
+    uint32_t tile_bytes;
+    uint32_t cos_bytes;
+    uint32_t sum_bytes;
+    /* gaps before the buffers on the way in and on the way out, that put them in other banks, */
+    uint32_t shift_bytes;
+    /* and one of floats to work in, with these parts at these places, counted in floats. */
+    uint32_t work_bytes;
+    uint32_t swap_at;
+    uint32_t x_at;
+    uint32_t dx_at;
+    uint32_t other_at;
+    uint32_t cosines_at;
+    uint32_t sums_at;
+    uint32_t table_at;
+    uint32_t signs_at;
+    /* All of it. */
+    uint32_t ub_bytes;
     uint32_t reserved;
 } RotaryGradTiling;
 

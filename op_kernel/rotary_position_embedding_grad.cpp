@@ -2,8 +2,9 @@
  *
  * RotaryPositionEmbeddingGrad: the gradients of y = cos * P(x) + sin * R(x), mode 0 half, 1
  * interleave, 2 quarter, 3 interleave-half. dy, x, dx [..., D]; cos, sin, dcos, dsin the same with
- * some leading axes 1. The body is in rotary_grad.h. Keys: MODE there (quarter is half with two
- * groups), plus 10 if a sum is spread over cores.
+ * some leading axes 1. The body is in rotary_grad.h. Tiling keys are literals, because the
+ * compiler looks for them in the text: the modes of rotary_grad_tiling_data.h (quarter is half with
+ * two rotations), plus ROTARY_JOIN.
  */
 #include "kernel_operator.h"
 #include "rotary_grad_run.h"
@@ -16,24 +17,24 @@ rotary_position_embedding_grad(GM_ADDR dy, GM_ADDR cos, GM_ADDR sin, GM_ADDR x, 
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     rotary::Args args = {dy, cos, sin, x, dx, dcos, dsin, workspace};
     if (TILING_KEY_IS(0)) {
-        rotary::Run<DTYPE_DY, 0, false>(t, args);
+        rotary::run<DTYPE_DY, ROTARY_HALVES, false>(t, args);
     } else if (TILING_KEY_IS(1)) {
-        rotary::Run<DTYPE_DY, 1, false>(t, args);
+        rotary::run<DTYPE_DY, ROTARY_PAIRS, false>(t, args);
     } else if (TILING_KEY_IS(3)) {
-        rotary::Run<DTYPE_DY, 3, false>(t, args);
+        rotary::run<DTYPE_DY, ROTARY_PLANES, false>(t, args);
     } else if (TILING_KEY_IS(4)) {
-        rotary::Run<DTYPE_DY, 4, false>(t, args);
+        rotary::run<DTYPE_DY, ROTARY_TURNED, false>(t, args);
     } else if (TILING_KEY_IS(10)) {
         KERNEL_TASK_TYPE(10, KERNEL_TYPE_MIX_AIV_1_0);
-        rotary::Run<DTYPE_DY, 0, true>(t, args);
+        rotary::run<DTYPE_DY, ROTARY_HALVES, true>(t, args);
     } else if (TILING_KEY_IS(11)) {
         KERNEL_TASK_TYPE(11, KERNEL_TYPE_MIX_AIV_1_0);
-        rotary::Run<DTYPE_DY, 1, true>(t, args);
+        rotary::run<DTYPE_DY, ROTARY_PAIRS, true>(t, args);
     } else if (TILING_KEY_IS(13)) {
         KERNEL_TASK_TYPE(13, KERNEL_TYPE_MIX_AIV_1_0);
-        rotary::Run<DTYPE_DY, 3, true>(t, args);
+        rotary::run<DTYPE_DY, ROTARY_PLANES, true>(t, args);
     } else if (TILING_KEY_IS(14)) {
         KERNEL_TASK_TYPE(14, KERNEL_TYPE_MIX_AIV_1_0);
-        rotary::Run<DTYPE_DY, 4, true>(t, args);
+        rotary::run<DTYPE_DY, ROTARY_TURNED, true>(t, args);
     }
 }

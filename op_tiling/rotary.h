@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two halves of the rotary tiling: rotary_tiling.c checks the node, rotary_plan.c cuts
- * up the work.
+ * The three parts of the rotary tiling: rotary_tiling.c checks the node, rotary_plan.c cuts up the
+ * work, rotary_ub.c lays out the UB.
  */
 #ifndef ASCGRAD_OP_TILING_ROTARY_H
 #define ASCGRAD_OP_TILING_ROTARY_H
@@ -10,6 +10,7 @@
 #include "../op_kernel/rotary_grad_tiling_data.h"
 #include "arith.h"
 
+/* The attribute. */
 enum rotary_mode { HALF = 0, INTERLEAVE = 1, QUARTER = 2, INTERLEAVE_HALF = 3 };
 
 /* The leading axes of dy: kept ones (cos has the same size) and summed ones (cos has 1) in turn,
@@ -18,9 +19,27 @@ struct rotary_axes {
     int64_t k0, r0, k1, r1;
 };
 
-/* Fills everything but zeros, for rows of d elements of `size` bytes; t->with_x is given. Returns
- * the kernel's mode. */
-uint32_t ascgrad_rotary_plan(RotaryGradTiling *t, enum rotary_mode mode,
-                             const struct rotary_axes *axes, int64_t d, int64_t size);
+struct rotary_work {
+    enum rotary_mode mode;
+    struct rotary_axes axes;
+    /* elements of dy, of a row, and of dcos if it is to be cleared; bytes of an element */
+    int64_t elements, row, zeros, size;
+    bool with_x;
+};
+
+/* Fills the tiling data and, but for the data, the launch. */
+void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
+                         RotaryGradTiling *t, struct ascgrad_launch *launch);
+
+/* Bytes of UB: per element of a tile, per element of the rows of cos at hand, and once. */
+struct rotary_needs {
+    int64_t tile, cosine, fixed;
+};
+
+/* kernel_mode: ROTARY_HALVES and so on. */
+struct rotary_needs ascgrad_rotary_needs(RotaryGradTiling *t, uint32_t kernel_mode, int64_t size);
+
+/* Sets the places and sizes of everything in the UB. */
+void ascgrad_rotary_lay_out(RotaryGradTiling *t, uint32_t kernel_mode, int64_t size);
 
 #endif

@@ -8,8 +8,8 @@
 ascgrad_tile_fn ascgrad_tile_rotary_mul_grad;
 ascgrad_tile_fn ascgrad_tile_rotary_position_embedding_grad;
 
-enum { CORE = 2048 };                               /* elements worth starting a core for */
-static const int64_t MOST_BYTES = (int64_t)1 << 44; /* the accumulators of more do not fit the UB */
+/* The accumulators of more do not fit the UB. */
+static const int64_t MOST_BYTES = (int64_t)1 << 44;
 
 /* The two operators as one. Indices of the node's inputs. */
 struct request {
@@ -129,7 +129,7 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
     const struct ascgrad_shape *dy = node->in[q->dy].shape, *cos = node->in[q->cos].shape;
     int64_t elements = ascgrad_elements(dy, 0, dy->rank);
     int64_t size = (int64_t)ascgrad_dtype_size(node->in[q->dy].dtype);
-    struct rotary_axes axes;
+    struct rotary_axes axes = {1, 1, 1, 1};
     struct ascgrad_text a, b;
     if (elements > 0 && !collapse(dy, cos, &axes)) {
         return ascgrad_refuse(
@@ -146,23 +146,17 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
         return ascgrad_refuse(error, node, "the kernel needs %d bytes of UB, the chip has %llu",
                               SMALLEST_UB, (unsigned long long)chip->ub);
     }
-    RotaryGradTiling t = {.tile = 2048, .strips = 1, .unit = 1, .segments = 1};
-    int64_t pieces = 1;
-    uint32_t way = 0;
-    if (elements > 0) {
-        t.with_x = q->with_x;
-        way =
-            ascgrad_rotary_plan(&t, (enum rotary_mode)q->mode, &axes, dy->dim[dy->rank - 1], size);
-        pieces = least(ceil_div(t.lines, t.unit) * t.segments, ceil_div(elements, CORE));
+    struct rotary_work work = {.mode = (enum rotary_mode)q->mode,
+                               .axes = axes,
+                               .elements = elements,
+                               .row = dy->dim[dy->rank - 1],
+                               .size = size,
+                               .with_x = q->with_x};
+    if (sums && (!q->with_x || elements == 0)) { /* there is nothing to sum */
+        work.zeros = ascgrad_elements(cos, 0, cos->rank);
     }
-    if (sums && !t.with_x) { /* nothing to sum, because x is not there or because dy is empty */
-        t.zeros = ascgrad_elements(cos, 0, cos->rank);
-        pieces = most(pieces, ceil_div(t.zeros, 4 * CORE));
-    }
-    launch->key = way + (t.partial ? 10 : 0);
-    launch->block_dim = (uint32_t)most(1, least(pieces, chip->cores));
-    launch->sync_all = t.partial != 0;
-    launch->workspace = t.partial ? (uint64_t)(t.segments * 2 * t.lines * t.sum_row * 4) : 0;
+    RotaryGradTiling t;
+    ascgrad_rotary_plan(&work, chip, &t, launch);
     return ascgrad_put(launch, node, &t, sizeof t, error);
 }
 

@@ -37,20 +37,23 @@ static void make_embedding(struct trial *t, int32_t dtype) {
     t->node.attr[0].i = (int64_t)draw(t, 4);
 }
 
-/* Buffers as Setup() in op_kernel/rotary_grad.h makes them. way: how the kernel finds partners, its
- * MODE. */
-static int64_t unified_buffer(const RotaryGradTiling *d, int64_t es, uint64_t way) {
-    bool wide = es == 4, swapped = way == 1 || way == 4;
+/* What lies in the UB has room and does not overlap. */
+static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, uint64_t mode) {
+    bool wide = es == 4, swapped = mode == ROTARY_PAIRS || mode == ROTARY_TURNED;
+    bool planes = mode == ROTARY_PLANES;
     int64_t tile = d->tile, cosines = d->cosines;
-    int64_t at = (wide ? 0 : tile) + (swapped ? tile : 0) + 64;
-    at += (d->with_x && (!wide || way == 3) ? tile : 0) + 64;
-    at += (!wide || way == 3 || d->with_x ? tile : 0) + 64 + tile;
-    at += (wide ? swapped : 2) * cosines + (int64_t)d->levels * 2 * cosines;
-    at = (at + d->table + (way == 4 ? d->row : 0) + 128) / 128 * 128;
-    int64_t bytes = at * 4 + 2 * 256 + 4 * up(tile * es, 32);
-    if (d->with_x) bytes += 2 * up(tile * es, 32) + 2 * up(cosines * (d->partial ? 4 : es), 32);
-    if (d->lines) bytes += 2 * up(2 * cosines * es, 512);
-    return bytes;
+    NEED(d->swap_at >= (wide ? 0 : tile));
+    NEED(d->x_at >= d->swap_at + (swapped ? tile : 0));
+    NEED(d->dx_at >= d->x_at + (d->with_x && (!wide || planes) ? tile : 0));
+    NEED(d->other_at >= d->dx_at + (!wide || planes || d->with_x ? tile : 0));
+    NEED(d->cosines_at >= d->other_at + tile);
+    NEED(d->sums_at >= d->cosines_at + (wide ? swapped : 2) * cosines);
+    NEED(d->table_at >= d->sums_at + (int64_t)d->levels * 2 * cosines);
+    NEED(d->signs_at >= d->table_at + d->table);
+    NEED(d->work_bytes >= 4 * (d->signs_at + (mode == ROTARY_TURNED ? d->row : 0)));
+    NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * cosines * es);
+    NEED(!d->with_x || d->sum_bytes >= cosines * (d->partial ? 4 : es));
+    return NULL;
 }
 
 /* Every row of dy in exactly one (slab, key, outer, inner), every column in exactly one strip. */
@@ -58,8 +61,8 @@ static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int
     NEED(d->strips >= 1 && d->strips_half >= 1 && d->lines >= 1 && d->lines % d->strips == 0);
     NEED(d->width >= 1 && (wide_int)d->strips_half * d->width >= d->half);
     NEED((wide_int)(d->strips_half - 1) * d->width < d->half);
-    int64_t groups = d->strips > 1 ? d->strips / d->strips_half : d->groups;
-    NEED(d->strips == 1 || (d->groups == 1 && d->strips == groups * d->strips_half));
+    int64_t groups = d->strips > 1 ? d->strips / d->strips_half : d->rotations;
+    NEED(d->strips == 1 || (d->rotations == 1 && d->strips == groups * d->strips_half));
     NEED((wide_int)groups * 2 * d->half == d->row && (last % d->row == 0 || d->row % last == 0));
     NEED(d->chunk_rows >= 1 && d->chunks_inner >= 1 && d->chunks >= 1 &&
          d->chunks % d->chunks_inner == 0);
@@ -67,7 +70,7 @@ static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int
     NEED((wide_int)(d->chunks_inner - 1) * d->chunk_rows < d->inner);
     wide_int outer = d->chunks / d->chunks_inner;
     NEED((wide_int)(d->lines / d->strips) * outer * d->inner * d->row == elements);
-    NEED(d->keys >= 1 && d->lines / d->strips % d->keys == 0);
+    NEED(d->cos_rows >= 1 && d->lines / d->strips % d->cos_rows == 0);
     NEED(d->segments >= 1 && d->segments <= d->chunks);
     return NULL;
 }
@@ -94,10 +97,10 @@ static const char *judge_strides(const RotaryGradTiling *d, const struct ascgrad
     if (rows > MOST) return NULL;
     memset(seen, 0, sizeof seen);
     for (int64_t line = 0; line < lines; line++) {
-        int64_t slab = line / d->keys, key = line % d->keys;
+        int64_t slab = line / d->cos_rows, key = line % d->cos_rows;
         for (int64_t i = 0; i < outers * d->inner; i++) {
             int64_t outer = i / d->inner, inner = i % d->inner;
-            int64_t at = slab * d->slab_stride + outer * d->outer_stride + key * d->key_stride +
+            int64_t at = slab * d->slab_stride + outer * d->outer_stride + key * d->cos_stride +
                          inner * d->inner_stride;
             NEED(at >= 0 && at < rows && !seen[at]);
             seen[at] = 1;
@@ -111,21 +114,21 @@ static const char *judge_strides(const RotaryGradTiling *d, const struct ascgrad
 /* The piece of work that has a row of dy: the kernel's order of lines and chunks. */
 static int64_t item_of(const RotaryGradTiling *d, int64_t row) {
     int64_t slab = row / d->slab_stride, rest = row % d->slab_stride;
-    int64_t outer = d->keys_last ? 0 : rest / d->outer_stride;
+    int64_t outer = d->cos_last ? 0 : rest / d->outer_stride;
     rest -= outer * d->outer_stride;
-    int64_t key = d->keys_last ? rest % d->keys : rest / d->key_stride;
-    int64_t inner = d->keys_last ? rest / d->keys : rest % d->key_stride;
+    int64_t key = d->cos_last ? rest % d->cos_rows : rest / d->cos_stride;
+    int64_t inner = d->cos_last ? rest / d->cos_rows : rest % d->cos_stride;
     int64_t chunk = outer * d->chunks_inner + inner / d->chunk_rows, segment = 0;
     while (d->chunks * (segment + 1) / d->segments <= chunk)
         segment++;
-    return (slab * d->keys + key) * d->strips / d->unit * d->segments + segment;
+    return (slab * d->cos_rows + key) * d->strips / d->unit * d->segments + segment;
 }
 
 /* Small shapes: neighbouring rows that meet inside a 32-byte block are one piece of work, or the
  * kernel has been told about seams and a row is long enough for them. */
 static const char *judge_seams(const RotaryGradTiling *d, int64_t es) {
     enum { MOST = 2000 };
-    int64_t rows = d->lines / d->strips / d->keys * d->slab_stride;
+    int64_t rows = d->lines / d->strips / d->cos_rows * d->slab_stride;
     NEED(d->ragged == 0 || (d->ragged <= 16 && (d->ragged & (d->ragged - 1)) == 0));
     if (d->row * es % 32) NEED(d->unit % d->strips == 0); /* rows are whole */
     if (rows > MOST) return NULL;
@@ -139,21 +142,21 @@ static const char *judge_seams(const RotaryGradTiling *d, int64_t es) {
 }
 
 static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
-    NEED(d->tile_keys >= 1 && d->group_keys >= d->tile_keys && d->cosines % d->group_keys == 0);
-    int64_t pitch = d->cosines / d->group_keys;
-    NEED((wide_int)d->tile_keys * d->chunk_rows * pitch <= d->tile);
-    NEED((int64_t)d->tile_keys * d->chunk_rows * d->groups <= 4095); /* blocks of a copy */
-    NEED(d->strips == 1 || (d->tile_keys == 1 && d->group_keys == 1));
-    NEED(d->keys_last || d->tile_keys == 1 || d->chunks_inner == 1);
+    NEED(d->tile_cos >= 1 && d->band_cos >= d->tile_cos && d->cosines % d->band_cos == 0);
+    int64_t pitch = d->cosines / d->band_cos;
+    NEED((wide_int)d->tile_cos * d->chunk_rows * pitch <= d->tile);
+    NEED((int64_t)d->tile_cos * d->chunk_rows * d->rotations <= 4095); /* blocks of a copy */
+    NEED(d->strips == 1 || (d->tile_cos == 1 && d->band_cos == 1));
+    NEED(d->cos_last || d->tile_cos == 1 || d->chunks_inner == 1);
     NEED(pitch / 8 <= 255); /* repeat strides */
-    NEED(pitch >= 2 * (int64_t)d->groups * d->width && pitch >= d->sum_row &&
-         d->sum_row >= 2 * d->groups * d->width);
+    NEED(pitch >= 2 * (int64_t)d->rotations * d->width && pitch >= d->sum_row &&
+         d->sum_row >= 2 * d->rotations * d->width);
     NEED(pitch * es % 32 == 0);
     if (d->chunk_rows > 1)
-        NEED((wide_int)(d->keys_last ? d->inner_stride : 1) * d->row * es <= UINT32_MAX);
+        NEED((wide_int)(d->cos_last ? d->inner_stride : 1) * d->row * es <= UINT32_MAX);
     wide_int reach = 1;
     for (uint32_t i = 0; i < d->levels; i++)
-        reach *= 16;
+        reach *= ROTARY_FAN;
     if (d->with_x && d->levels) NEED(reach >= (d->chunks + d->segments - 1) / d->segments);
     if (d->with_x && (d->inner > 1 || d->chunks > 1)) NEED(d->levels >= 1);
     /* Whole blocks of dcos for every core, except in the last one. */
@@ -174,16 +177,19 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     const struct ascgrad_shape *dy = t->node.in[at_dy].shape, *cos = t->node.in[1].shape;
     int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[at_dy].dtype),
             elements = ascgrad_elements(dy, 0, dy->rank);
-    uint64_t way = launch->key % 10;
-    NEED(launch->key / 10 == d.partial && launch->sync_all == (d.partial != 0));
-    NEED(elements == 0 || (mode % 2 ? way == (uint64_t)mode : way == 0 || way == 4));
-    NEED(unified_buffer(&d, es, way) <= (int64_t)t->chip.ub);
+    uint64_t mode_of_kernel = launch->key % ROTARY_JOIN;
+    NEED(launch->key / ROTARY_JOIN == d.partial && launch->sync_all == (d.partial != 0));
+    NEED(elements == 0 ||
+         (mode % 2 ? mode_of_kernel == (uint64_t)mode
+                   : mode_of_kernel == ROTARY_HALVES || mode_of_kernel == ROTARY_TURNED));
+    NEED(d.ub_bytes <= t->chip.ub);
     int64_t kept = ascgrad_elements(cos, 0, cos->rank);
     NEED(d.zeros == (with_x && elements ? 0 : kept));
-    NEED(d.table == 0 || es == 4 || way == 4);
+    NEED(d.table == 0 || es == 4 || mode_of_kernel == ROTARY_TURNED);
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
     NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
-    const char *wrong = judge_cover(&d, elements, dy->dim[dy->rank - 1]);
+    const char *wrong = judge_buffers(&d, es, mode_of_kernel);
+    if (!wrong) wrong = judge_cover(&d, elements, dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
     if (!wrong) wrong = judge_limits(&d, es);
     if (!wrong) wrong = judge_seams(&d, es);

@@ -4,11 +4,11 @@
  * of a row that does not let addresses do it; pairs to planes and back, [a0 b0 a1 b1 ...] <-> [a0
  * a1 ...] [b0 b1 ...]. Pairs of 16-bit types do without a gather: they are one 32-bit word.
  */
-#ifndef ROTARY_GRAD_DEAL_H
-#define ROTARY_GRAD_DEAL_H
+#ifndef PARTNERS_H
+#define PARTNERS_H
 
 #include "kernel_operator.h"
-#include "rotary_grad_rows.h"
+#include "rows.h"
 
 namespace rotary {
 
@@ -18,8 +18,8 @@ constexpr uint64_t EVEN = 0x5555555555555555, ODD = 0xaaaaaaaaaaaaaaaa;
 
 /* Adds `value` to elements [from, to) of a table; ranges need not begin at blocks. */
 template <typename T>
-__aicore__ inline void AddToRange(const LocalTensor<T> &table, uint32_t from, uint32_t to,
-                                  T value) {
+__aicore__ inline void add_to_range(const LocalTensor<T> &table, uint32_t from, uint32_t to,
+                                    T value) {
     UnaryRepeatParams steps(1, 1, 8, 8);
     for (uint32_t at = from / LANES * LANES; at < to; at += LANES) {
         uint32_t first = from > at ? from - at : 0, end = to - at < LANES ? to - at : LANES;
@@ -31,8 +31,8 @@ __aicore__ inline void AddToRange(const LocalTensor<T> &table, uint32_t from, ui
 
 /* Entries [0, size) repeat, raised by `raise` per `size`, up to `entries`. size is a multiple of 8.
  */
-__aicore__ inline void Repeat(const LocalTensor<int32_t> &table, uint32_t size, uint32_t entries,
-                              int32_t raise) {
+__aicore__ inline void repeat_table(const LocalTensor<int32_t> &table, uint32_t size,
+                                    uint32_t entries, int32_t raise) {
     for (uint32_t done = size; done < entries; done *= 2) {
         uint32_t n = entries - done < done ? entries - done : done;
         PipeBarrier<PIPE_V>();
@@ -43,8 +43,8 @@ __aicore__ inline void Repeat(const LocalTensor<int32_t> &table, uint32_t size, 
 
 /* Byte offsets of a gather: entry i is `first`, plus `odd` if i is odd, plus `unit` times i without
  * its lowest bit. */
-__aicore__ inline void MakeTable(const LocalTensor<int32_t> &table, uint32_t entries, int32_t first,
-                                 int32_t odd, int32_t unit) {
+__aicore__ inline void make_table(const LocalTensor<int32_t> &table, uint32_t entries,
+                                  int32_t first, int32_t odd, int32_t unit) {
     UnaryRepeatParams steps(1, 1, 8, 8);
     const uint64_t with_bit[6] = {ODD,
                                   0xcccccccccccccccc,
@@ -58,45 +58,45 @@ __aicore__ inline void MakeTable(const LocalTensor<int32_t> &table, uint32_t ent
         PipeBarrier<PIPE_V>();
         Adds(table, table, bit == 0 ? odd : unit << bit, mask, (uint8_t)1, steps);
     }
-    Repeat(table, LANES, entries, unit * (int32_t)LANES);
+    repeat_table(table, LANES, entries, unit * (int32_t)LANES);
 }
 
 /* Offsets that swap neighbours, and offsets that interleave two planes `plane` floats apart. */
-__aicore__ inline void MakeSwapTable(const LocalTensor<int32_t> &table, uint32_t entries) {
-    MakeTable(table, entries, 4, -4, 4);
+__aicore__ inline void make_swap_table(const LocalTensor<int32_t> &table, uint32_t entries) {
+    make_table(table, entries, 4, -4, 4);
 }
 
-__aicore__ inline void MakeInterleaveTable(const LocalTensor<int32_t> &table, uint32_t entries,
-                                           uint32_t plane) {
-    MakeTable(table, entries, 0, (int32_t)(4 * plane), 2);
+__aicore__ inline void make_interleave_table(const LocalTensor<int32_t> &table, uint32_t entries,
+                                             uint32_t plane) {
+    make_table(table, entries, 0, (int32_t)(4 * plane), 2);
 }
 
 /* Offsets that swap the halves of every group of 2 * half words; row is a multiple of that and of
  * 8, entries one of row. */
-__aicore__ inline void MakeTurnTable(const LocalTensor<int32_t> &table, uint32_t entries,
-                                     uint32_t row, uint32_t half) {
-    MakeTable(table, row, 0, 4, 4); /* everything in its place */
+__aicore__ inline void make_turn_table(const LocalTensor<int32_t> &table, uint32_t entries,
+                                       uint32_t row, uint32_t half) {
+    make_table(table, row, 0, 4, 4); /* everything in its place */
     for (uint32_t at = 0; at < row; at += 2 * half) {
-        AddToRange(table, at, at + half, (int32_t)(4 * half));
-        AddToRange(table, at + half, at + 2 * half, -(int32_t)(4 * half));
+        add_to_range(table, at, at + half, (int32_t)(4 * half));
+        add_to_range(table, at + half, at + 2 * half, -(int32_t)(4 * half));
     }
-    Repeat(table, row, entries, (int32_t)(4 * row));
+    repeat_table(table, row, entries, (int32_t)(4 * row));
 }
 
 /* A row of 1 for first halves and -1 for second ones. */
-__aicore__ inline void MakeSigns(const LocalTensor<float> &signs, uint32_t row, uint32_t half) {
+__aicore__ inline void make_signs(const LocalTensor<float> &signs, uint32_t row, uint32_t half) {
     Duplicate(signs, 1.0f, (int32_t)row);
     for (uint32_t at = half; at < row; at += 2 * half) {
-        AddToRange(signs, at, at + half, -2.0f);
+        add_to_range(signs, at, at + half, -2.0f);
     }
     PipeBarrier<PIPE_V>();
 }
 
 /* `step`: bytes of the source that one entry advances: 4 for swapping, 2 for interleaving. The
  * table holds `entries`. */
-__aicore__ inline void GatherAll(const LocalTensor<float> &to, const LocalTensor<float> &from,
-                                 uint32_t count, const LocalTensor<int32_t> &table,
-                                 uint32_t entries, uint32_t step) {
+__aicore__ inline void gather_all(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                                  uint32_t count, const LocalTensor<int32_t> &table,
+                                  uint32_t entries, uint32_t step) {
     LocalTensor<uint32_t> offsets = table.ReinterpretCast<uint32_t>();
     for (uint32_t done = 0; done < count; done += entries) {
         uint32_t n = count - done < entries ? count - done : entries;
@@ -107,8 +107,8 @@ __aicore__ inline void GatherAll(const LocalTensor<float> &to, const LocalTensor
 /* 16-bit neighbours swapped: every word rotated by half. count is even; spare holds as many
  * elements. */
 template <typename T>
-__aicore__ inline void SwapWords(const LocalTensor<T> &to, const LocalTensor<T> &from,
-                                 const LocalTensor<T> &spare, uint32_t count) {
+__aicore__ inline void swap_words(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                                  const LocalTensor<T> &spare, uint32_t count) {
     LocalTensor<uint32_t> words = from.template ReinterpretCast<uint32_t>();
     ShiftLeft(to.template ReinterpretCast<uint32_t>(), words, (uint32_t)16, (int32_t)(count / 2));
     ShiftRight(spare.template ReinterpretCast<uint32_t>(), words, (uint32_t)16,
@@ -119,7 +119,7 @@ __aicore__ inline void SwapWords(const LocalTensor<T> &to, const LocalTensor<T> 
 }
 
 /* The second of every pair changes its sign. count is a multiple of 8. */
-__aicore__ inline void NegateOdd(const LocalTensor<float> &pairs, uint32_t count) {
+__aicore__ inline void negate_odd(const LocalTensor<float> &pairs, uint32_t count) {
     UnaryRepeatParams steps(1, 1, 8, 8);
     uint64_t mask[2] = {ODD, 0};
     uint32_t full = count / LANES, rest = count - full * LANES;
@@ -136,7 +136,7 @@ __aicore__ inline void NegateOdd(const LocalTensor<float> &pairs, uint32_t count
 /* A pair sum in which only one of the two takes part is that one: it moves one element of every
  * pair to the front. The sign of a zero is lost: no public text says whether a lane that is masked
  * counts as +0 or as -0. */
-__aicore__ inline void Pick(const LocalTensor<float> &to, const LocalTensor<float> &pairs,
+__aicore__ inline void pick(const LocalTensor<float> &to, const LocalTensor<float> &pairs,
                             uint64_t lanes, uint32_t count) {
     uint64_t mask[2] = {lanes, 0};
     uint32_t full = count / LANES, rest = count - full * LANES;
@@ -151,15 +151,15 @@ __aicore__ inline void Pick(const LocalTensor<float> &to, const LocalTensor<floa
 
 /* count: elements of the source, a multiple of 16 and less than 256 repeats; plane: from plane to
  * plane. */
-__aicore__ inline void Deal(const LocalTensor<float> &planes, uint32_t plane,
+__aicore__ inline void deal(const LocalTensor<float> &planes, uint32_t plane,
                             const LocalTensor<float> &pairs, uint32_t count) {
-    Pick(planes, pairs, EVEN, count);
-    Pick(planes[plane], pairs, ODD, count);
+    pick(planes, pairs, EVEN, count);
+    pick(planes[plane], pairs, ODD, count);
 }
 
 /* The same from pairs of bfloat16, which are the upper halves of floats. */
-__aicore__ inline void DealWords(const LocalTensor<float> &planes, uint32_t plane,
-                                 const LocalTensor<uint32_t> &pairs, uint32_t count) {
+__aicore__ inline void deal_words(const LocalTensor<float> &planes, uint32_t plane,
+                                  const LocalTensor<uint32_t> &pairs, uint32_t count) {
     LocalTensor<uint32_t> even = planes.ReinterpretCast<uint32_t>(),
                           odd = planes[plane].ReinterpretCast<uint32_t>();
     ShiftLeft(even, pairs, (uint32_t)16, (int32_t)(count / 2));
@@ -171,9 +171,9 @@ __aicore__ inline void DealWords(const LocalTensor<float> &planes, uint32_t plan
 /* Planes of `count` floats each to pairs of a 16-bit type. Spoils planes and spare; a barrier has
  * gone before. */
 template <typename T>
-__aicore__ inline void InterleaveWords(const LocalTensor<T> &pairs,
-                                       const LocalTensor<float> &planes, uint32_t plane,
-                                       const LocalTensor<float> &spare, uint32_t count) {
+__aicore__ inline void interleave_words(const LocalTensor<T> &pairs,
+                                        const LocalTensor<float> &planes, uint32_t plane,
+                                        const LocalTensor<float> &spare, uint32_t count) {
     /* Rounded to 16 bits, then widened as bfloat16, whatever the type: that only shifts the bits up
      * by 16. */
     LocalTensor<T> narrow = spare.template ReinterpretCast<T>();

@@ -4,8 +4,8 @@
  * one regular axis by itself (its repeats); these helpers pick that axis so that calls are few and
  * long.
  */
-#ifndef ROTARY_GRAD_ROWS_H
-#define ROTARY_GRAD_ROWS_H
+#ifndef ROWS_H
+#define ROWS_H
 
 #include "kernel_operator.h"
 
@@ -20,8 +20,8 @@ constexpr uint32_t REPEATS = 255; /* of one call; also the longest repeat stride
 enum Op { MUL, ADD, SUB };
 
 template <Op OP>
-__aicore__ inline void Flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                            const LocalTensor<float> &b, uint32_t count) {
+__aicore__ inline void apply_flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b, uint32_t count) {
     if constexpr (OP == MUL) {
         Mul(to, a, b, (int32_t)count);
     } else if constexpr (OP == ADD) {
@@ -32,9 +32,9 @@ __aicore__ inline void Flat(const LocalTensor<float> &to, const LocalTensor<floa
 }
 
 template <Op OP>
-__aicore__ inline void Repeated(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                                const LocalTensor<float> &b, uint32_t lanes, uint32_t repeats,
-                                const BinaryRepeatParams &steps) {
+__aicore__ inline void apply_repeats(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                                     const LocalTensor<float> &b, uint32_t lanes, uint32_t repeats,
+                                     const BinaryRepeatParams &steps) {
     if constexpr (OP == MUL) {
         Mul(to, a, b, (uint64_t)lanes, (uint8_t)repeats, steps);
     } else if constexpr (OP == ADD) {
@@ -47,9 +47,10 @@ __aicore__ inline void Repeated(const LocalTensor<float> &to, const LocalTensor<
 /* n rows of `columns` floats; to_step, a_step, b_step: floats from one row to the next, 0 for a row
  * that serves all. */
 template <Op OP>
-__aicore__ inline void
-Rows(const LocalTensor<float> &to, uint32_t to_step, const LocalTensor<float> &a, uint32_t a_step,
-     const LocalTensor<float> &b, uint32_t b_step, uint32_t n, uint32_t columns) {
+__aicore__ inline void apply_rows(const LocalTensor<float> &to, uint32_t to_step,
+                                  const LocalTensor<float> &a, uint32_t a_step,
+                                  const LocalTensor<float> &b, uint32_t b_step, uint32_t n,
+                                  uint32_t columns) {
     if (to_step == columns && a_step == columns && b_step == columns) {
         columns *= n;
         n = 1;
@@ -58,7 +59,7 @@ Rows(const LocalTensor<float> &to, uint32_t to_step, const LocalTensor<float> &a
         to_step <= REPEATS * BLOCK && a_step <= REPEATS * BLOCK && b_step <= REPEATS * BLOCK;
     if (n == 1 || !near || columns >= n * LANES) {
         for (uint32_t i = 0; i < n; i++) {
-            Flat<OP>(to[i * to_step], a[i * a_step], b[i * b_step], columns);
+            apply_flat<OP>(to[i * to_step], a[i * a_step], b[i * b_step], columns);
         }
         return;
     }
@@ -68,44 +69,45 @@ Rows(const LocalTensor<float> &to, uint32_t to_step, const LocalTensor<float> &a
         uint32_t repeats = n - i < REPEATS ? n - i : REPEATS;
         for (uint32_t c = 0; c < columns; c += LANES) {
             uint32_t lanes = columns - c < LANES ? columns - c : LANES;
-            Repeated<OP>(to[i * to_step + c], a[i * a_step + c], b[i * b_step + c], lanes, repeats,
-                         steps);
+            apply_repeats<OP>(to[i * to_step + c], a[i * a_step + c], b[i * b_step + c], lanes,
+                              repeats, steps);
         }
     }
 }
 
-/* Floats from one key to the next, and from one summed row to the next. */
+/* Floats from one row of cos to the next, and from one row of dy that it serves to the next. */
 struct Steps {
-    uint32_t key, row;
+    uint32_t cos, row;
 };
 
-/* keys times rows of `columns` floats. */
+/* cos_rows times rows of `columns` floats. */
 template <Op OP>
-__aicore__ inline void Grid(const LocalTensor<float> &to, Steps ts, const LocalTensor<float> &a,
-                            Steps as, const LocalTensor<float> &b, Steps bs, uint32_t keys,
-                            uint32_t rows, uint32_t columns) {
-    if (ts.key == columns && as.key == columns && bs.key == columns) {
-        columns *= keys;
-        keys = 1;
+__aicore__ inline void apply_grid(const LocalTensor<float> &to, Steps ts,
+                                  const LocalTensor<float> &a, Steps as,
+                                  const LocalTensor<float> &b, Steps bs, uint32_t cos_rows,
+                                  uint32_t rows, uint32_t columns) {
+    if (ts.cos == columns && as.cos == columns && bs.cos == columns) {
+        columns *= cos_rows;
+        cos_rows = 1;
     }
-    bool near = ts.key <= REPEATS * BLOCK && as.key <= REPEATS * BLOCK && bs.key <= REPEATS * BLOCK;
-    if (keys == 1 || rows >= keys || !near) {
-        for (uint32_t k = 0; k < keys; k++) {
-            Rows<OP>(to[k * ts.key], ts.row, a[k * as.key], as.row, b[k * bs.key], bs.row, rows,
-                     columns);
+    bool near = ts.cos <= REPEATS * BLOCK && as.cos <= REPEATS * BLOCK && bs.cos <= REPEATS * BLOCK;
+    if (cos_rows == 1 || rows >= cos_rows || !near) {
+        for (uint32_t k = 0; k < cos_rows; k++) {
+            apply_rows<OP>(to[k * ts.cos], ts.row, a[k * as.cos], as.row, b[k * bs.cos], bs.row,
+                           rows, columns);
         }
     } else {
         for (uint32_t r = 0; r < rows; r++) {
-            Rows<OP>(to[r * ts.row], ts.key, a[r * as.row], as.key, b[r * bs.row], bs.key, keys,
-                     columns);
+            apply_rows<OP>(to[r * ts.row], ts.cos, a[r * as.row], as.cos, b[r * bs.row], bs.cos,
+                           cos_rows, columns);
         }
     }
 }
 
 /* to = factor * a, row by row; columns is at most a few repeats. */
-__aicore__ inline void Scaled(const LocalTensor<float> &to, uint32_t to_step,
-                              const LocalTensor<float> &a, uint32_t a_step, float factor,
-                              uint32_t n, uint32_t columns) {
+__aicore__ inline void scale_rows(const LocalTensor<float> &to, uint32_t to_step,
+                                  const LocalTensor<float> &a, uint32_t a_step, float factor,
+                                  uint32_t n, uint32_t columns) {
     if (to_step == columns && a_step == columns) {
         columns *= n;
         n = 1;
@@ -129,7 +131,7 @@ __aicore__ inline void Scaled(const LocalTensor<float> &to, uint32_t to_step,
 }
 
 /* The sum of n slabs of `size` floats, left in the first: a tree whose shape depends on n alone. */
-__aicore__ inline void Tree(const LocalTensor<float> &slabs, uint32_t n, uint32_t size) {
+__aicore__ inline void add_tree(const LocalTensor<float> &slabs, uint32_t n, uint32_t size) {
     while (n > 1) {
         uint32_t kept = (n + 1) / 2;
         Add(slabs, slabs, slabs[kept * size], (int32_t)((n - kept) * size));
