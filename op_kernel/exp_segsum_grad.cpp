@@ -14,7 +14,7 @@ __aicore__ inline void run_zero(TPipe *pipe, GM_ADDR dx, const ExpSegsumGradTili
     to.SetGlobalBuffer((__gm__ Elem *)dx);
     int64_t unit = first(tiling.units, GetBlockIdx()), end = first(tiling.units, GetBlockIdx() + 1);
     if (unit >= end) return;
-    pipe->InitBuffer(zeros, tiling.unit * sizeof(float));
+    pipe->InitBuffer(zeros, tiling.out_bytes);
     LocalTensor<float> zero = zeros.Get<float>();
     Duplicate(zero, 0.0f, (int32_t)tiling.unit);
     TEventID event = pipe->AllocEventID<HardEvent::V_MTE3>();
@@ -42,19 +42,16 @@ extern "C" __global__ __aicore__ void exp_segsum_grad(GM_ADDR grad_output, GM_AD
     if (TILING_KEY_IS(1)) {
         run_zero(&pipe, grad_input, data);
     } else if (TILING_KEY_IS(2)) {
-        open_segsum(s, &pipe, grad_output, grad_self, grad_input, EXP_SEGSUM_SMALL_TILE,
-                    EXP_SEGSUM_SMALL_OUT * sizeof(Elem));
+        open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
         run_small(s, data);
     } else if (TILING_KEY_IS(3)) {
         TileBuffer tiles;
-        open_segsum(s, &pipe, grad_output, grad_self, grad_input, EXP_SEGSUM_BLOCK_TILE,
-                    BLOCK * sizeof(Elem));
-        open_block(tiles, &pipe);
+        open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
+        open_block(tiles, &pipe, data.tiles_bytes);
         run_block(s, tiles, data);
     } else if (TILING_KEY_IS(4)) {
         Large l;
-        open_segsum(s, &pipe, grad_output, grad_self, grad_input, EXP_SEGSUM_BLOCK_TILE,
-                    TILE_SUMS * sizeof(float));
+        open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
         open_large(l, &pipe, data, GetUserWorkspace(workspace));
         run_large(s, l, &pipe, data);
     }

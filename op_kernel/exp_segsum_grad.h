@@ -29,8 +29,8 @@ struct Segsum {
     TQue<TPosition::VECIN, 1> in; /* a tile of dy, then the same tile of y */
     TQue<TPosition::VECOUT, 1> out;
     TBuf<TPosition::VECCALC> wide; /* their fp32 copies, if they are not fp32 themselves */
-    uint32_t second;               /* where y's tile begins in a buffer of the queue */
-    uint32_t span;                 /* where the second operand begins, counted in fp32 */
+    /* where y's tile begins in a buffer of the queue, and where it begins in fp32 */
+    uint32_t second, span;
 };
 
 __aicore__ inline uint32_t up(uint32_t a, uint32_t b) {
@@ -45,17 +45,17 @@ __aicore__ inline void vector_done() {
     PipeBarrier<PIPE_V>();
 }
 
-/* The operands lie 256 bytes apart modulo 512: no two reads of a repeat meet in a bank group. */
+/* The buffers are as tiling has laid them out. */
 __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
-                                   uint32_t tile, uint32_t out_bytes) {
+                                   const ExpSegsumGradTilingData &tiling) {
     s.dy.SetGlobalBuffer((__gm__ Elem *)dy);
     s.y.SetGlobalBuffer((__gm__ Elem *)y);
     s.dx.SetGlobalBuffer((__gm__ Elem *)dx);
-    s.span = up(tile, 2 * LANES) + LANES;
-    s.second = WIDEN ? tile : s.span;
-    pipe->InitBuffer(s.in, 2, (s.second + tile) * sizeof(Elem));
-    pipe->InitBuffer(s.out, 2, up(out_bytes, 32));
-    if constexpr (WIDEN) pipe->InitBuffer(s.wide, (s.span + tile) * sizeof(float));
+    s.span = tiling.span;
+    s.second = tiling.second;
+    pipe->InitBuffer(s.in, 2, tiling.in_bytes);
+    pipe->InitBuffer(s.out, 2, tiling.out_bytes);
+    if constexpr (WIDEN) pipe->InitBuffer(s.wide, tiling.wide_bytes);
 }
 
 /* Core c of n gets units [first(c), first(c + 1)). */

@@ -16,8 +16,8 @@
 
 #include "exp_segsum_grad.h"
 
-constexpr uint32_t BLOCK = 128, STRIP = 16, STRIPS = BLOCK / STRIP;
-constexpr uint32_t TILE_BLOCKS = 1 + STRIP / 8, TILE_LANES = 8 * TILE_BLOCKS;
+constexpr uint32_t BLOCK = EXP_SEGSUM_ROWS, STRIP = EXP_SEGSUM_STRIP, STRIPS = BLOCK / STRIP;
+constexpr uint32_t TILE_LANES = EXP_SEGSUM_TILE_LANES, TILE_BLOCKS = TILE_LANES / 8;
 constexpr uint32_t PAIR_BLOCKS = 2 * TILE_BLOCKS,
                    PAIR_LANES = 8 * PAIR_BLOCKS; /* a row of two tiles */
 constexpr uint32_t PAIR = STRIP * PAIR_LANES;    /* two tiles */
@@ -34,11 +34,11 @@ constexpr uint32_t RESULTS = COLUMNS + STRIPS * BLOCK;
 constexpr uint32_t HALVED =
     RESULTS + BLOCK; /* strips on their way to column sums: half their rows */
 /* exp_segsum_grad_large.h: sums of what lies around the block; the row sums, a block per row. */
-constexpr uint32_t FROM_BELOW = HALVED + EXP_SEGSUM_BLOCK_TILE / 2;
+constexpr uint32_t FROM_BELOW = HALVED + EXP_SEGSUM_TILE / 2;
 constexpr uint32_t FROM_LEFT = FROM_BELOW + BLOCK;
 constexpr uint32_t FROM_CORNER = FROM_LEFT + BLOCK;
 constexpr uint32_t SPREAD = FROM_CORNER + BLOCK;
-static_assert(SPREAD + 8 * BLOCK <= EXP_SEGSUM_BLOCK_TILE, "the scratch fits into the operand");
+static_assert(SPREAD + 8 * BLOCK <= EXP_SEGSUM_TILE, "the scratch fits into the operand");
 
 struct Strips {
     uint32_t n, rows;     /* strips, rows in all */
@@ -74,10 +74,10 @@ tile_of(uint32_t i) { /* its left sums; the tile itself begins a block later */
 
 using TileBuffer = TBuf<TPosition::VECCALC>;
 
-__aicore__ inline void open_block(TileBuffer &tiles, TPipe *pipe) {
-    pipe->InitBuffer(tiles, STRIPS / 2 * PAIR * sizeof(float));
-    Duplicate(tiles.Get<float>(), 0.0f,
-              STRIPS / 2 * PAIR); /* a ragged block leaves lanes unwritten */
+__aicore__ inline void open_block(TileBuffer &tiles, TPipe *pipe, uint32_t bytes) {
+    pipe->InitBuffer(tiles, bytes);
+    /* A ragged block leaves lanes unwritten. */
+    Duplicate(tiles.Get<float>(), 0.0f, STRIPS / 2 * PAIR);
     vector_done();
 }
 

@@ -194,9 +194,9 @@ __aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t 
 }
 
 /* Phase 3. Cores get multiples of 16 results: whole 32-byte blocks of every type. */
-__aicore__ inline void run_gather(Segsum &s, const Large &l, TPipe *pipe) {
+__aicore__ inline void run_gather(Segsum &s, const Large &l, TPipe *pipe, uint32_t bytes) {
     TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> line;
-    pipe->InitBuffer(line, 2, BLOCK * sizeof(Elem));
+    pipe->InitBuffer(line, 2, bytes);
     int64_t all = l.matrices * l.t, groups = (all + 15) / 16, core = GetBlockIdx();
     int64_t at = first(groups, core) * 16, end = first(groups, core + 1) * 16;
     if (end > all) end = all;
@@ -226,7 +226,7 @@ __aicore__ inline void run_large(Segsum &s, Large &l, TPipe *pipe,
     if (unit < end) run_diagonals(s, l, unit, end, tiling.gather != 0);
     if (tiling.gather) {
         SyncAll();
-        run_gather(s, l, pipe);
+        run_gather(s, l, pipe, tiling.line_bytes);
     }
 }
 

@@ -9,10 +9,11 @@
 
 #include "exp_segsum_grad_block.h"
 
-constexpr uint32_t HALF = 64; /* rows of a tile */
+/* rows of a tile */
+constexpr uint32_t HALF = EXP_SEGSUM_HALF;
 /* A load from the tables: this many rows of column sums, of row sums and of totals, 128 fp32 each;
  * such a row holds as many totals. */
-constexpr uint32_t LOAD_ROWS = BLOCK / 8;
+constexpr uint32_t LOAD_ROWS = EXP_SEGSUM_LOAD_ROWS;
 
 struct Large {
     int64_t t, matrices, blocks, halves;
@@ -43,8 +44,8 @@ __aicore__ inline void open_large(Large &l, TPipe *pipe, const ExpSegsumGradTili
     l.floats = l.blocks * (l.halves + l.blocks) * BLOCK + l.halves * l.blocks * 8;
     l.table.SetGlobalBuffer((__gm__ float *)workspace);
     l.results.SetGlobalBuffer((__gm__ Elem *)(workspace + l.matrices * l.floats * sizeof(float)));
-    pipe->InitBuffer(l.sums, 1, 3 * LOAD_ROWS * BLOCK * sizeof(float));
-    open_block(l.tiles, pipe);
+    pipe->InitBuffer(l.sums, 1, tiling.sums_bytes);
+    open_block(l.tiles, pipe, tiling.tiles_bytes);
 }
 
 struct Tile {
@@ -83,7 +84,8 @@ __aicore__ inline void load_tile(Segsum &s, const Large &l, const Tile &tile) {
 }
 
 /* In the output buffer: 128 column sums, 64 row sums, the total in 8 lanes. */
-constexpr uint32_t TILE_ROW_SUMS = BLOCK, TILE_TOTAL = BLOCK + HALF, TILE_SUMS = BLOCK + HALF + 8;
+constexpr uint32_t TILE_ROW_SUMS = BLOCK, TILE_TOTAL = BLOCK + HALF;
+static_assert(TILE_TOTAL + 8 == EXP_SEGSUM_SUMS, "the sums of a tile");
 
 __aicore__ inline void compute_tile(Segsum &s, LocalTensor<Elem> &in, uint32_t rows) {
     LocalTensor<float> a, b;

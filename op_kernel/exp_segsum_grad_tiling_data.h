@@ -8,24 +8,61 @@
 
 #include <stdint.h>
 
-/* Tiling keys. */
-#define EXP_SEGSUM_ZERO  1 /* T <= 1 or no matrices: the result is 0, nothing is read */
-#define EXP_SEGSUM_SMALL 2 /* T <= 64: several whole matrices per tile */
-#define EXP_SEGSUM_BLOCK 3 /* T <= 128: one matrix per tile, lower triangle only */
-#define EXP_SEGSUM_LARGE 4 /* T > 128: blocks of 128, over all cores, in two phases */
+/* Tiling keys. ZERO: T <= 1 or no matrices, the result is 0, nothing is read. SMALL: T <= 64,
+ * several whole matrices per tile. BLOCK: T <= 128, one matrix per tile, lower triangle only.
+ * LARGE: T > 128, blocks of 128, over all cores, in two phases. */
+enum {
+    EXP_SEGSUM_ZERO = 1,
+    EXP_SEGSUM_SMALL = 2,
+    EXP_SEGSUM_BLOCK = 3,
+    EXP_SEGSUM_LARGE = 4,
+};
 
-/* Elements of one operand in a tile. */
-#define EXP_SEGSUM_SMALL_TILE 9216
-#define EXP_SEGSUM_BLOCK_TILE 9216 /* 128 rows in strips of 16: 16 * 16 * (1 + ... + 8) */
-#define EXP_SEGSUM_SMALL_OUT  2048 /* elements of a result tile, EXP_SEGSUM_SMALL */
+enum {
+    /* rows of a diagonal block, of a tile left of it, and of a strip of the block */
+    EXP_SEGSUM_ROWS = 128,
+    EXP_SEGSUM_HALF = 64,
+    EXP_SEGSUM_STRIP = 16,
+    /* fp32 of a row of a diagonal tile: 8 sums of what lies left of it, and the tile */
+    EXP_SEGSUM_TILE_LANES = 8 + EXP_SEGSUM_STRIP,
+    /* elements of one operand in a tile; of a block: 128 rows in strips, 16 * 16 * (1 + ... + 8) */
+    EXP_SEGSUM_TILE = 9216,
+    /* elements of a tile of results of SMALL */
+    EXP_SEGSUM_OUT = 2048,
+    /* LARGE: column sums, row sums and the total (in 8 lanes) of a tile, in fp32 */
+    EXP_SEGSUM_SUMS = EXP_SEGSUM_ROWS + EXP_SEGSUM_HALF + 8,
+    /* LARGE: rows of each of the three kinds that are fetched at once */
+    EXP_SEGSUM_LOAD_ROWS = EXP_SEGSUM_ROWS / 8,
+};
 
 typedef struct ExpSegsumGradTilingData {
-    int64_t size;     /* T */
-    int64_t matrices; /* product of the leading dimensions */
-    int64_t unit;     /* SMALL, BLOCK: matrices per unit of work; ZERO: results per unit */
-    int64_t units;    /* units of work in all, spread evenly over the cores */
-    int64_t tile;     /* SMALL: matrices per tile */
-    int64_t gather;   /* LARGE: 1 if results are not 32-byte aligned and go through the workspace */
+    /* T */
+    int64_t size;
+    /* product of the leading dimensions */
+    int64_t matrices;
+    /* SMALL, BLOCK: matrices per unit of work; ZERO: results per unit */
+    int64_t unit;
+    /* units of work in all, spread evenly over the cores */
+    int64_t units;
+    /* SMALL: matrices per tile */
+    int64_t tile;
+    /* LARGE: 1 if results are not 32-byte aligned and go through the workspace */
+    int64_t gather;
+    /* The UB in bytes, 0 for what a key has not: two buffers for both operands of a tile, */
+    uint32_t in_bytes;
+    /* two for results, */
+    uint32_t out_bytes;
+    /* one for the operands in fp32, */
+    uint32_t wide_bytes;
+    /* one for diagonal tiles, */
+    uint32_t tiles_bytes;
+    /* one for sums from the workspace, */
+    uint32_t sums_bytes;
+    /* two for results on their way from the workspace. */
+    uint32_t line_bytes;
+    /* Where the second operand begins, in elements as loaded and in fp32. */
+    uint32_t second;
+    uint32_t span;
 } ExpSegsumGradTilingData;
 
 #endif

@@ -9,8 +9,8 @@
 #include "arith.h"
 
 enum { GRAD_OUTPUT, GRAD_SELF };
-enum { BLOCK = 128, HALF = 64, STRIP = 16 }; /* as in the kernel */
-enum { MOST_ROWS = 4095 };                   /* of one DataCopyPad */
+enum { BLOCK = EXP_SEGSUM_ROWS, HALF = EXP_SEGSUM_HALF };
+enum { MOST_ROWS = 4095 }; /* of one DataCopyPad */
 
 static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgrad_error *error) {
     const struct ascgrad_shape *s = node->in[GRAD_OUTPUT].shape, *y = node->in[GRAD_SELF].shape;
@@ -54,9 +54,9 @@ static ascgrad_result check(const struct ascgrad_node *node, struct ascgrad_erro
 static int64_t small_tile(const ExpSegsumGradTilingData *d, int64_t es, int64_t cores) {
     int64_t t = d->size;
     int64_t pitch = t % 8 == 0 ? t : round_up(t, 32 / es);
-    int64_t result = t % 8 == 0 ? t : round_up(t, STRIP);
-    int64_t fit = least(least(EXP_SEGSUM_SMALL_TILE / (t * pitch), EXP_SEGSUM_SMALL_OUT / result),
-                        MOST_ROWS / t);
+    int64_t result = t % 8 == 0 ? t : round_up(t, EXP_SEGSUM_STRIP);
+    int64_t fit =
+        least(least(EXP_SEGSUM_TILE / (t * pitch), EXP_SEGSUM_OUT / result), MOST_ROWS / t);
     int64_t mine = ceil_div(d->units, cores) * d->unit;
     int64_t wish = ceil_div(mine, 4), enough = ceil_div(2048, t * pitch);
     int64_t tile = least(fit, most(wish, enough));
@@ -78,23 +78,32 @@ static int64_t large_workspace(const ExpSegsumGradTilingData *d, int64_t es) {
     return d->matrices * (floats * 4 + (d->gather ? blocks * BLOCK * es : 0));
 }
 
-/* Bytes of UB for the kernel's buffers: two tiles of both operands, their fp32 copies, the rest. */
-static int64_t ub_need(uint64_t key, int64_t es) {
-    enum { PAD = 64, TILES = BLOCK / 2 * 48 * 4, SUMS = 48 * BLOCK * 4 };
-    enum { OUT = (BLOCK + HALF + 8) * 4 };
-    int64_t tile = key == EXP_SEGSUM_SMALL ? EXP_SEGSUM_SMALL_TILE : EXP_SEGSUM_BLOCK_TILE;
-    int64_t both = (2 * tile + PAD) * 4, in = es == 4 ? both : 2 * tile * es;
-    int64_t need = 2 * in + (es == 4 ? 0 : both);
-    switch (key) {
-    case EXP_SEGSUM_ZERO:
-        return 4 * 1024;
-    case EXP_SEGSUM_SMALL:
-        return need + 2 * EXP_SEGSUM_SMALL_OUT * es;
-    case EXP_SEGSUM_BLOCK:
-        return need + 2 * BLOCK * es + TILES;
-    default:
-        return need + 2 * OUT + TILES + SUMS + 2 * BLOCK * es;
+/* The buffers of the kernel. The operands lie 256 bytes apart modulo 512 in fp32: no two reads of a
+ * repeat meet in a bank group. Returns the bytes in all. */
+static int64_t lay_out(ExpSegsumGradTilingData *d, uint64_t key, int64_t es) {
+    enum { BANKS = 128, SHIFT = 64 }; /* fp32 */
+    if (key == EXP_SEGSUM_ZERO) {
+        d->out_bytes = (uint32_t)(d->unit * 4);
+        return d->out_bytes;
     }
+    int64_t tile = EXP_SEGSUM_TILE, span = round_up(tile, BANKS) + SHIFT;
+    d->span = (uint32_t)span;
+    d->second = (uint32_t)(es == 2 ? tile : span);
+    d->in_bytes = (uint32_t)((d->second + tile) * es);
+    d->wide_bytes = (uint32_t)(es == 2 ? (span + tile) * 4 : 0);
+    int64_t out = key == EXP_SEGSUM_SMALL   ? EXP_SEGSUM_OUT * es
+                  : key == EXP_SEGSUM_BLOCK ? BLOCK * es
+                                            : EXP_SEGSUM_SUMS * 4;
+    d->out_bytes = (uint32_t)round_up(out, GM_BLOCK);
+    if (key != EXP_SEGSUM_SMALL) {
+        d->tiles_bytes = BLOCK * EXP_SEGSUM_TILE_LANES * 4;
+    }
+    if (key == EXP_SEGSUM_LARGE) {
+        d->sums_bytes = 3 * EXP_SEGSUM_LOAD_ROWS * BLOCK * 4;
+        d->line_bytes = (uint32_t)(d->gather ? BLOCK * es : 0);
+    }
+    return 2 * (int64_t)d->in_bytes + 2 * d->out_bytes + d->wide_bytes + d->tiles_bytes +
+           d->sums_bytes + 2 * d->line_bytes;
 }
 
 ascgrad_tile_fn ascgrad_tile_exp_segsum_grad;
@@ -128,9 +137,10 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
         launch->workspace = (uint64_t)large_workspace(&d, es);
         launch->sync_all = true;
     }
-    if ((uint64_t)ub_need(launch->key, es) > chip->ub) {
+    int64_t need = lay_out(&d, launch->key, es);
+    if ((uint64_t)need > chip->ub) {
         return ascgrad_refuse(error, node, "the kernel needs %lld bytes of UB, the chip has %llu",
-                              (long long)ub_need(launch->key, es), (unsigned long long)chip->ub);
+                              (long long)need, (unsigned long long)chip->ub);
     }
     /* As few cores as keep the number of rounds: each of them gets more of the memory bandwidth. */
     int64_t diagonal = launch->key == EXP_SEGSUM_LARGE ? d.matrices * ceil_div(d.size, BLOCK) : 0;

@@ -18,12 +18,20 @@ static void make(struct trial *t, int32_t dtype) {
     set_input(t, 1, dtype, lead + 2, dim);
 }
 
-/* Bytes of UB that the kernel takes, as its open() counts them. */
-static int64_t unified_buffer(const ExpSegsumGradTilingData *d, uint64_t key, int64_t es) {
-    if (key == EXP_SEGSUM_ZERO) return d->unit * 4;
-    int64_t tile = key == EXP_SEGSUM_SMALL ? EXP_SEGSUM_SMALL_TILE : EXP_SEGSUM_BLOCK_TILE;
-    int64_t span = up(tile, 128) + 64;
-    return 2 * ((es == 2 ? tile : span) + tile) * es + (es == 2 ? (span + tile) * 4 : 0);
+/* What lies in the UB has room and does not overlap. */
+static const char *judge_buffers(const ExpSegsumGradTilingData *d, uint64_t key, int64_t es,
+                                 int64_t ub) {
+    int64_t tile = EXP_SEGSUM_TILE;
+    NEED(2 * ((int64_t)d->in_bytes + d->out_bytes + d->line_bytes) + d->wide_bytes +
+             d->tiles_bytes + d->sums_bytes <=
+         ub);
+    if (key == EXP_SEGSUM_ZERO) return d->out_bytes >= d->unit * 4 ? NULL : "room for zeros";
+    NEED(d->second >= tile && d->span >= tile && d->in_bytes >= (d->second + tile) * es);
+    NEED(es == 4 ? d->second == d->span : d->wide_bytes >= (d->span + tile) * 4);
+    NEED(key == EXP_SEGSUM_SMALL || d->tiles_bytes >= 128 * 24 * 4);
+    NEED(key != EXP_SEGSUM_LARGE || (d->sums_bytes >= 3 * 16 * 128 * 4 && d->out_bytes >= 200 * 4));
+    NEED(!d->gather || d->line_bytes >= 128 * es);
+    return NULL;
 }
 
 static const char *judge(const struct trial *t, const struct ascgrad_launch *launch) {
@@ -34,7 +42,8 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[0].dtype), size = s->dim[s->rank - 1];
     int64_t matrices = size ? ascgrad_elements(s, 0, s->rank - 2) : 0;
     NEED(d.size == size && d.matrices == matrices && d.unit >= 1 && d.units >= 0);
-    NEED(unified_buffer(&d, launch->key, es) <= (int64_t)t->chip.ub);
+    const char *wrong = judge_buffers(&d, launch->key, es, (int64_t)t->chip.ub);
+    if (wrong) return wrong;
     NEED(launch->block_dim <= (d.units > 1 ? d.units : 1) || launch->key == EXP_SEGSUM_LARGE);
     if (launch->key == EXP_SEGSUM_LARGE) {
         int64_t blocks = (size + 127) / 128, halves = (size + 63) / 64, tiles = 0;
@@ -64,8 +73,8 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     if (launch->key == EXP_SEGSUM_SMALL) {
         int64_t pitch = size % 8 == 0 ? size : up(size, 32 / es),
                 result = size % 8 == 0 ? size : up(size, 16);
-        NEED(d.tile >= 1 && d.tile * size * pitch <= EXP_SEGSUM_SMALL_TILE);
-        NEED(d.tile * result <= EXP_SEGSUM_SMALL_OUT && d.tile * size <= 4095);
+        NEED(d.tile >= 1 && d.tile * size * pitch <= EXP_SEGSUM_TILE);
+        NEED(d.tile * result <= EXP_SEGSUM_OUT && d.tile * size <= 4095);
     }
     return NULL;
 }
