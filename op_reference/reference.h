@@ -42,12 +42,12 @@ static inline uint64_t ref_elements(const struct ascgrad_arg *arg) {
     return arg->present ? (uint64_t)ascgrad_elements(arg->shape, 0, arg->shape->rank) : 0;
 }
 
-/* Least bytes of both rotary operators. With sums: dy, x, cos, sin in; dx, dcos, dsin out. Without:
- * dy, cos, sin in and dx out. */
+/* Least bytes of both rotary operators: dy, cos, sin in, and x with sums; dx, dcos, dsin out, the
+ * last two as zeros without sums. */
 static inline uint64_t ref_rotary_bytes(const struct ascgrad_node *node, uint32_t dy, uint32_t cos,
                                         bool sums) {
     uint64_t n = ref_elements(&node->in[dy]), c = ref_elements(&node->in[cos]);
-    return (sums ? 3 * n + 4 * c : 2 * n + 2 * c) * ascgrad_dtype_size(node->in[dy].dtype);
+    return ((sums ? 3 : 2) * n + 4 * c) * ascgrad_dtype_size(node->in[dy].dtype);
 }
 
 /* <op>.c has ref_<op> (ref_fn) and ascgrad_min_bytes_<op> (ascgrad_min_bytes_fn). */

@@ -353,6 +353,13 @@ def test_speed_of_small_shapes():
         assert r["gm_read"] + r["gm_write"] <= 1.02 * r["min_bytes"] and r["warnings"] == 0
 
 
+def test_least_bytes_without_x():
+    n, c = (2, 64, 4, 128), (1, 64, 1, 128)
+    elements = 2 * 2 * 64 * 4 * 128 + 4 * 64 * 128  # dy in, dx out; cos, sin in, and zeros for dcos and dsin out
+    r = perf(RPE, {"dy": n, "cos": c, "sin": c}, {"mode": 0}, "fp32")
+    assert r["min_bytes"] == 4 * elements == r["gm_read"] + r["gm_write"], r
+
+
 def main():
     torch.manual_seed(SEED)
     return run_tests(globals(), f"seed {SEED}")
