@@ -143,6 +143,21 @@ def scalar_table(rows):
                   "scalar instructions"), [row for row, _ in rows])
 
 
+def random_section():
+    """The table of random calls and their worst; True if none is faster than the roofline."""
+    rows, worst, least = [], [], float("inf")
+    for op in ascgrad.ops:
+        progress(f"random calls: {op}")
+        cells, lowest, slowest = random_calls.summary(op)
+        rows.append(cells)
+        worst += slowest
+        least = min(least, lowest)
+    worst = sorted(worst, reverse=True)[:10]
+    head = ("operator", "calls", "least ratio", "median", "p90", "median over floor", "p90", "worst")
+    return table(head, rows) + "\n\nThe worst ten, time over floor:\n\n```\n" + "\n".join(
+        f"{value:6.2f} {dtype} {row}" for value, dtype, row in worst) + "\n```", least >= 1
+
+
 def cpu_table(cpu):
     return table(
         ("case", "dtype", "fast twin ms", "PyTorch eager ms", "times faster", "plain copy ms", "of copy bandwidth"),
@@ -152,11 +167,12 @@ def cpu_table(cpu):
         f"\n\n{torch.get_num_threads()} threads, PyTorch {torch.__version__}, {platform.machine()}.")
 
 
-def goal_rows(model, scalar, cpu, growth, host):
+def goal_rows(model, scalar, slow_enough, cpu, growth, host):
     over = sum(r["ratio_free"] > limit for _, _, _, r, _, limit, _ in model)
     yield "every case of the cycle model within its limit", f"{len(model) - over} of {len(model)}", not over
     met = sum(good for _, good in scalar)
     yield "every case with scalar time within its limits", f"{met} of {len(scalar)}", met == len(scalar)
+    yield "no random call faster than its roofline", "", slow_enough
     mean = geometric_mean([theirs / ours for _, _, ours, _, theirs in cpu if theirs])
     yield "4 times PyTorch eager, geometric mean", f"{mean:.1f}", mean >= 4
     for title, dtype, ours, copy, _ in cpu:
@@ -178,6 +194,8 @@ def sections(build, only_model):
     svg.draw(model, os.path.join(root, "docs"))
     scalar = list(scalar_rows())
     yield "scalar", scalar_table(scalar)
+    text, slow_enough = random_section()
+    yield "random", text
     if only_model:
         return
     cpu = cpu_rows()
@@ -188,7 +206,7 @@ def sections(build, only_model):
     host = host_rows(build)
     yield "host", table(("operator", "infer ns", "tiling ns", "allocations"), host)
     yield "goals", table(("goal", "reached", "met"),
-                         [(goal, reached, "yes" if met else "no") for goal, reached, met in goal_rows(model, scalar, cpu, growth, host)])
+                         [(goal, reached, "yes" if met else "no") for goal, reached, met in goal_rows(model, scalar, slow_enough, cpu, growth, host)])
 
 
 def main():
@@ -198,9 +216,10 @@ def main():
     options = options.parse_args()
     build = os.path.abspath(options.build)
     os.environ.setdefault("ASCGRAD_LIB", os.path.join(build, "lib", "libascgrad.so"))
-    global ascgrad, cases, np, svg, torch
+    global ascgrad, cases, np, random_calls, svg, torch
     import ascgrad
     import cases
+    import random_calls
     import numpy as np
     import svg
     import torch
