@@ -10,7 +10,7 @@ usage: ./build.sh [COMMAND] [OPTIONS]
 
   (none)              install what is missing, build, package the .run, run `ascgrad check`
   test                run every test; --long adds the slow tiers,
-                      --frameworks installs TensorFlow and MindSpore under build/ and tests them too
+                      --frameworks installs PyTorch, TensorFlow and MindSpore under build/ and tests them too
   bench               measure speed; rewrites the tables of docs/benchmarks.md
   clean               remove build/
 
@@ -22,7 +22,8 @@ usage: ./build.sh [COMMAND] [OPTIONS]
   --help              this text
 
 Needs a Linux machine, nothing else. As root, missing packages are installed with apt-get; otherwise the one
-command to run is printed. Results: build/bin/ascgrad, build/ascgrad-opp_<version>_linux-<arch>.run
+command to run is printed. Results: build/bin/ascgrad, build/ascgrad-opp_<version>_linux-<arch>.run,
+build/ascgrad-<version>-py3-none-manylinux_2_17_<arch>.whl
 TEXT
 }
 
@@ -132,6 +133,7 @@ cross() {
     >build/configure-$other.log 2>&1 || { cat build/configure-$other.log >&2; die "configuring $other failed"; }
   say "building for $other"
   cmake --build build/$other -j "$jobs" --target package_parts
+  cp build/$other/ascgrad-*.whl build/
 }
 
 package() {
@@ -151,6 +153,7 @@ package() {
   [ -z "$binary" ] || set -- "$@" --compile all
   sh packaging/make_run.sh "$@"
   say "package: $run"
+  say "wheels: $(echo build/ascgrad-"$version"-*.whl)"
 }
 
 case $command in

@@ -111,6 +111,9 @@ add_arch() {
     [ ! -f "${3:-$2/ascgrad}" ] || cp "${3:-$2/ascgrad}" "$tree/bin/$1/ascgrad"
     [ ! -f "$2/probe" ] || cp "$2/probe" "$tree/bin/$1"
     cp "$2/setup" "$tree/scripts/$1"
+    # The Python package, for the machine that has no network: pip install it.
+    wheel=ascgrad-$version-py3-none-manylinux_2_17_$1.whl
+    [ ! -f "$2/$wheel" ] || { mkdir -p "$tree/python" && cp "$2/$wheel" "$tree/python"; }
     # There is one place for the aclnn functions of all machines, and GE opens every library below
     # framework/: the installer adds those of its machine only.
     if [ -f "$2/libcust_opapi.so" ]; then

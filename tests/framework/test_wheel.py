@@ -20,7 +20,8 @@ from base64 import urlsafe_b64encode
 from run_tests import run_tests
 
 SOURCE, BUILD, FRAMEWORKS, *COMMAND = sys.argv[1:]
-WHEEL, = glob.glob(os.path.join(BUILD, f"ascgrad-*-py3-none-manylinux_2_17_{os.uname().machine}.whl"))
+VERSION = COMMAND[COMMAND.index("--version") + 1]
+WHEEL = os.path.join(BUILD, f"ascgrad-{VERSION}-py3-none-manylinux_2_17_{os.uname().machine}.whl")
 CLEAN = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "CUDA_VISIBLE_DEVICES": "", "GLOG_v": "4",
          "TF_CPP_MIN_LOG_LEVEL": "2", "ASCGRAD_CACHE": os.path.join(BUILD, "tf_cache")}
 

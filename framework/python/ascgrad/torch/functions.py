@@ -140,9 +140,11 @@ def norm_rope_concat(query, key, value, encoder_query=None, encoder_key=None, en
                      norm_query_weight=None, norm_query_bias=None, norm_key_weight=None, norm_key_bias=None,
                      norm_added_query_weight=None, norm_added_query_bias=None,
                      norm_added_key_weight=None, norm_added_key_bias=None, rope_sin=None, rope_cos=None,
-                     norm_type=0, norm_added_type=0, rope_type=0, concat_order=0, eps=1e-5):
+                     norm_type=0, norm_added_type=0, rope_type=0, concat_order=0, eps=None):
     """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
-    Types: norm 0 none, 1 layer norm, 2 with weight and bias; rope 0 none, 1 interleave, 2 half."""
+    Types: norm 0 none, 1 layer norm, 2 with weight and bias; rope 0 none, 1 interleave, 2 half. eps is 1e-5."""
+    if eps is None:  # not a default: under torch.compile(dynamic=True) that is an input, over which PyTorch 2.8 stumbles
+        eps = 1e-5
     if (encoder_key is None) != (encoder_value is None):
         raise RuntimeError("norm_rope_concat: encoder_key and encoder_value come together")
     return _NormRopeConcat.apply(
