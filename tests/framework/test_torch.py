@@ -11,6 +11,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import ascgrad
 import ascgrad.torch as at
 from ascgrad import _shapes
+from ascgrad._names import MODES
 from ascgrad.torch import forward, library
 from run_tests import run_tests
 from torch_cases import cases, gradients, rand
@@ -68,7 +69,7 @@ def test_rotary_mul():
 
 def test_rotary_position_embedding():
     for dtype in DTYPES:
-        for mode, number in forward.MODES.items():
+        for mode, number in MODES.items():
             args = [rand(4, 3, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype)]
             against_autograd(lambda x, c, s, m=mode: at.rotary_position_embedding(x, c, s, m),
                              lambda x, c, s, m=number: forward.rotary(x, c, s, m), args, mode)
@@ -133,7 +134,7 @@ def test_gradcheck():
             warnings.simplefilter("ignore")  # it would like float64; the operators have none
             assert torch.autograd.gradcheck(function, args, eps=1e-2, atol=5e-3, rtol=1e-2)
     check(at.rotary_mul, rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 3, 1, 4))
-    for mode in forward.MODES:
+    for mode in MODES:
         check(lambda x, c, s, m=mode: at.rotary_position_embedding(x, c, s, m),
               rand(3, 2, 4), rand(3, 1, 4), rand(3, 1, 4))
     cos, sin = rand(3, 4, grad=False), rand(3, 4, grad=False)

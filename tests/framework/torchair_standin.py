@@ -14,6 +14,7 @@ import torch
 from functorch.compile import make_boxed_func
 
 import ascgrad
+from ascgrad._names import MODES
 from ascgrad.torch import forward
 
 CANN = ("Cast", "RotaryMul", "RotaryPositionEmbedding")
@@ -58,7 +59,7 @@ def define_npu_operators(wheel):
         library.define(name + schema)
 
     def rotated(x, r1, r2, rotary_mode="half", rotate=None):
-        return forward.rotary(x, r1, r2, forward.MODES[rotary_mode])
+        return forward.rotary(x, r1, r2, MODES[rotary_mode])
 
     def gradients(grad, x, r1, r2, rotary_mode="half"):
         tensors = [t.detach().requires_grad_() for t in (x, r1, r2)]

@@ -9,6 +9,7 @@ bf16 is held in uint16 arrays (its bits); to_bf16 and from_bf16 convert. ascgrad
 ascgrad.torch, ascgrad.tensorflow and ascgrad.mindspore bring them into the frameworks.
 """
 import ctypes
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -21,9 +22,12 @@ __all__ = ["BF16", "FP16", "FP32", "Refused", "Violation", "cast", "from_bf16", 
 FP32, FP16, BF16 = 0, 1, 27
 _DTYPES = {"fp32": FP32, "fp16": FP16, "bf16": BF16}
 _NUMPY = {FP32: np.float32, FP16: np.float16, BF16: np.uint16}
+Attrs = Optional[Mapping[str, Any]]
+Shapes = Mapping[str, Sequence[Any]]  # a shape, or (dtype, shape)
+ops: Dict[str, Dict[str, Any]]  # the IR, by operator
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name == "ops":  # read from the library, so not before it is wanted
         return _library.operators()
     raise AttributeError(f"module 'ascgrad' has no attribute '{name}'")
@@ -37,28 +41,30 @@ class Violation(RuntimeError):
     """The twin stopped the kernel: a rule of the hardware was broken."""
 
 
-def version():
+def version() -> str:
+    """The version of libascgrad."""
     return _library.load().ascgrad_version().decode()
 
 
-def to_bf16(a):
+def to_bf16(a: Any) -> np.ndarray:
     """float -> the bits of bf16, nearest, ties to even."""
     bits = np.ascontiguousarray(a, np.float32).view(np.uint32)
     rounded = ((bits + (0x7FFF + ((bits >> 16) & 1))) >> 16).astype(np.uint16)
     return np.where(np.isnan(np.asarray(a, np.float32)), np.uint16(0x7FC0), rounded)
 
 
-def from_bf16(bits):
+def from_bf16(bits: np.ndarray) -> np.ndarray:
+    """The bits of bf16 -> float32, exactly."""
     return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)
 
 
-def to_float(a):
+def to_float(a: Any) -> np.ndarray:
     """Any of the three dtypes -> float32, exactly."""
     a = np.asarray(a)
     return from_bf16(a) if a.dtype == np.uint16 else a.astype(np.float32)
 
 
-def cast(a, dtype):
+def cast(a: Any, dtype: str) -> np.ndarray:
     """float array -> array of 'fp32', 'fp16' or 'bf16'."""
     if dtype == "bf16":
         return to_bf16(a)
@@ -150,7 +156,9 @@ class _Request:
         return values
 
 
-def prepare(op, inputs, attrs=None, dtype=None, soc=None, cores=0, fast=False, order=0, trace=None):
+def prepare(op: str, inputs: Mapping[str, Any], attrs: Attrs = None, dtype: Optional[str] = None,
+            soc: Optional[str] = None, cores: int = 0, fast: bool = False, order: int = 0,
+            trace: Optional[str] = None) -> _Request:
     """A call with its outputs made: .run() runs it and returns the report, .outputs has the arrays by name.
     With dtype, float arrays are converted to it first."""
     request = _Request(op, attrs, soc, cores, fast, order, trace)
@@ -166,7 +174,8 @@ def prepare(op, inputs, attrs=None, dtype=None, soc=None, cores=0, fast=False, o
     return request
 
 
-def run(op, inputs, attrs=None, **how):
+def run(op: str, inputs: Mapping[str, Any], attrs: Attrs = None,
+        **how: Any) -> Tuple[Dict[str, np.ndarray], Dict[str, Any]]:
     """Run on the twin; returns (outputs by name, report). Options as for prepare."""
     request = prepare(op, inputs, attrs, **how)
     report = request.run()
@@ -182,7 +191,7 @@ def _specs(request, op, shapes, dtype):
         request.describe(request.inp[i], _DTYPES[kind], tuple(spec))
 
 
-def infer(op, shapes, attrs=None, dtype="fp32"):
+def infer(op: str, shapes: Shapes, attrs: Attrs = None, dtype: str = "fp32") -> Dict[str, Tuple[str, Tuple[int, ...]]]:
     """Output name -> (dtype, shape)."""
     request = _Request(op, attrs, None, 0, False, 0, None)
     _specs(request, op, shapes, dtype)
@@ -191,7 +200,8 @@ def infer(op, shapes, attrs=None, dtype="fp32"):
             for name, (number, shape) in zip(request.ir["out"], request.infer())}
 
 
-def tile(op, shapes, attrs=None, dtype="fp32", soc=None, cores=0):
+def tile(op: str, shapes: Shapes, attrs: Attrs = None, dtype: str = "fp32", soc: Optional[str] = None,
+         cores: int = 0) -> Dict[str, Any]:
     """What tiling decides: key, block_dim, workspace, sync_all and the bytes of the tiling struct."""
     request = _Request(op, attrs, soc, cores, False, 0, None)
     _specs(request, op, shapes, dtype)
@@ -202,7 +212,8 @@ def tile(op, shapes, attrs=None, dtype="fp32", soc=None, cores=0):
             "sync_all": plan.sync_all, "data": bytes(plan.data[:plan.size])}
 
 
-def perf(op, shapes, attrs=None, dtype="fp32", soc=None, cores=0, trace=None):
+def perf(op: str, shapes: Shapes, attrs: Attrs = None, dtype: str = "fp32", soc: Optional[str] = None, cores: int = 0,
+         trace: Optional[str] = None) -> Dict[str, Any]:
     """The cycle model's report for these shapes, on zeros."""
     request = _Request(op, attrs, soc, cores, False, 0, trace)
     _specs(request, op, shapes, dtype)

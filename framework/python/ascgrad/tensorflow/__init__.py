@@ -9,6 +9,8 @@ at.ops are the operators of a library that is compiled for the installed TensorF
 `python -m ascgrad.tensorflow build`. Importing this registers the gradients of RotaryMul, RotaryPositionEmbedding, Rope,
 NormRopeConcat and ExpSegsum; so import it before a SavedModel that has them is loaded.
 """
+from typing import Any, Sequence, Tuple, Union
+
 import tensorflow as tf
 
 from ascgrad import _shapes
@@ -111,7 +113,7 @@ def _exp_segsum_grad(op, dy):
     return ops.exp_segsum_grad(grad_output=dy, grad_self=op.outputs[0])
 
 
-def rotary_mul(x, r1, r2):
+def rotary_mul(x: Any, r1: Any, r2: Any) -> tf.Tensor:
     """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes."""
     x = tf.convert_to_tensor(x)
     r1, r2 = _like(x, r1, r2)
@@ -119,7 +121,7 @@ def rotary_mul(x, r1, r2):
     return ops.rotary_mul(x=x, r1=r1, r2=r2)
 
 
-def rotary_position_embedding(x, cos, sin, mode=0):
+def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: Union[int, str] = 0) -> tf.Tensor:
     """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
     x, mode = tf.convert_to_tensor(x), MODES.get(mode, mode)
     cos, sin = _like(x, cos, sin)
@@ -127,7 +129,7 @@ def rotary_position_embedding(x, cos, sin, mode=0):
     return ops.rotary_position_embedding(x=x, cos=cos, sin=sin, mode=mode)
 
 
-def rope(q, k, cos, sin, seq_len):
+def rope(q: Any, k: Any, cos: Any, sin: Any, seq_len: Sequence[int]) -> Tuple[tf.Tensor, tf.Tensor]:
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D]."""
     q, k = tf.convert_to_tensor(q), tf.convert_to_tensor(k)
     cos, sin = _like(q, cos, sin)
@@ -135,8 +137,8 @@ def rope(q, k, cos, sin, seq_len):
     return ops.rope(q=q, k=k, cos=cos, sin=sin, seq_len=seq_len)
 
 
-def norm_rope_concat(query, key, value, norm_type=0, norm_added_type=0, rope_type=0, concat_order=0, eps=1e-5,
-                     **optional):
+def norm_rope_concat(query: Any, key: Any, value: Any, norm_type: int = 0, norm_added_type: int = 0, rope_type: int = 0,
+                     concat_order: int = 0, eps: float = 1e-5, **optional: Any) -> Tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
     Optional tensors by name: encoder_query, encoder_key, encoder_value, norm_query_weight, norm_query_bias, the same
     for norm_key, norm_added_query and norm_added_key, rope_sin, rope_cos."""
@@ -151,6 +153,6 @@ def norm_rope_concat(query, key, value, norm_type=0, norm_added_type=0, rope_typ
     return out.query_output, out.key_output, out.value_output
 
 
-def exp_segsum(x):
+def exp_segsum(x: Any) -> tf.Tensor:
     """x [..., T] -> y [..., T, T], y[i, j] = exp(x[j+1] + ... + x[i]) on and below the diagonal, else 0."""
     return ops.exp_segsum(x=x)

@@ -4,6 +4,7 @@
 TensorFlow's C++ interface changes with every version, so the library is compiled on this machine: once per version of
 TensorFlow and of ascgrad, into a cache (ASCGRAD_CACHE, else ascgrad/ in XDG_CACHE_HOME or ~/.cache).
 """
+import ctypes
 import fcntl
 import hashlib
 import os
@@ -48,8 +49,7 @@ def registrations():
 
 def cached():
     """Where the library for this TensorFlow is, or will be: the name says what went into it."""
-    digest = hashlib.sha256("\n".join([tf.version.VERSION, tf.version.GIT_VERSION, _library.path(), ascgrad.version(),
-                                       registrations()]).encode())
+    digest = hashlib.sha256("\n".join([tf.version.VERSION, tf.version.GIT_VERSION, ascgrad.version(), registrations()]).encode())
     for name in sorted(os.listdir(SOURCES)):
         with open(os.path.join(SOURCES, name), "rb") as file:
             digest.update(file.read())
@@ -79,7 +79,6 @@ def _run(commands):
 
 def compile_to(output):
     """Compiles and links the library into the file output."""
-    library = os.path.abspath(_library.path()) if os.path.sep in _library.path() else _library.path()
     cc, cxx = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
     include = ["-I" + os.path.join(_library.FOLDER, "include"), "-I" + SOURCES]
     with tempfile.TemporaryDirectory() as folder:
@@ -92,8 +91,8 @@ def compile_to(output):
             commands.append([*compiler, "-O2", "-fPIC", "-fvisibility=hidden", *include, "-I" + folder, "-c",
                              os.path.join(SOURCES, name), "-o", objects[-1]])
         _run(commands)
-        _run([[cxx, "-shared", *objects, library, "-Wl,-rpath," + os.path.dirname(library), "-Wl,--as-needed",
-               *tf.sysconfig.get_link_flags(), "-o", output]])
+        # libascgrad has been loaded before, and is found by its name
+        _run([[cxx, "-shared", *objects, _library.path(), "-Wl,--as-needed", *tf.sysconfig.get_link_flags(), "-o", output]])
 
 
 def library():
@@ -118,6 +117,7 @@ def library():
 def load():
     """The operators of the library; ImportError with a sentence if they cannot be had."""
     path = library()
+    ctypes.CDLL(_library.path(), ctypes.RTLD_GLOBAL)
     try:
         return tf.load_op_library(path)
     except tf.errors.NotFoundError as error:

@@ -11,6 +11,7 @@ that its result is not what our backward is the gradient of; with ours forward a
 """
 import importlib
 import sys
+from typing import Any, List
 
 import torch
 
@@ -104,7 +105,7 @@ def _npu_operator(name):
         return None
 
 
-def register(torchair=None):
+def register(torchair: Any = None) -> List[str]:
     """Registers the converters and returns the names of what was registered."""
     if torchair is None:
         import torchair

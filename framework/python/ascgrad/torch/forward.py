@@ -2,8 +2,6 @@
 """The forward of each operator in plain PyTorch: fp16 and bf16 are widened to fp32 and rounded once at the end."""
 import torch
 
-from ascgrad._names import MODES  # noqa: F401
-
 
 def permuted(x, mode):
     """P(x) of y = P(x) * cos + R(x) * sin."""

@@ -5,8 +5,12 @@ Only what is needed is computed and kept: x is saved only if cos or sin want a g
 norm_rope_concat get none (the operators have no such output), and asking for one is an error. The operators take all
 inputs in one dtype: tables, weights and biases are cast to that of x, and their gradients back.
 """
+from typing import Optional, Sequence, Tuple, Union
+
 import torch
 from torch.autograd.function import once_differentiable
+
+from ascgrad._names import MODES
 
 from . import forward, library
 
@@ -120,27 +124,34 @@ def _no_table_gradient(name, *tables):
         raise RuntimeError(f"{name}: cos and sin have no gradient in this operator; pass them detached")
 
 
-def rotary_mul(x, r1, r2):
+def rotary_mul(x: torch.Tensor, r1: torch.Tensor, r2: torch.Tensor) -> torch.Tensor:
     """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes."""
     return _RotaryMul.apply(x, *_like(x, r1, r2))
 
 
-def rotary_position_embedding(x, cos, sin, mode=0):
+def rotary_position_embedding(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mode: Union[int, str] = 0) -> torch.Tensor:
     """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
-    return _RotaryPositionEmbedding.apply(x, *_like(x, cos, sin), forward.MODES.get(mode, mode))
+    return _RotaryPositionEmbedding.apply(x, *_like(x, cos, sin), MODES.get(mode, mode))
 
 
-def rope(q, k, cos, sin, seq_len, exact_grad=True):
+def rope(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, seq_len: Sequence[int],
+         exact_grad: bool = True) -> Tuple[torch.Tensor, torch.Tensor]:
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D].
     exact_grad=False gives the operator's default formula, which is not the gradient (docs/rope_grad.md)."""
     return _Rope.apply(q, k, *_like(q, cos, sin), [int(n) for n in seq_len], exact_grad)
 
 
-def norm_rope_concat(query, key, value, encoder_query=None, encoder_key=None, encoder_value=None,
-                     norm_query_weight=None, norm_query_bias=None, norm_key_weight=None, norm_key_bias=None,
-                     norm_added_query_weight=None, norm_added_query_bias=None,
-                     norm_added_key_weight=None, norm_added_key_bias=None, rope_sin=None, rope_cos=None,
-                     norm_type=0, norm_added_type=0, rope_type=0, concat_order=0, eps=None):
+def norm_rope_concat(
+        query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
+        encoder_query: Optional[torch.Tensor] = None, encoder_key: Optional[torch.Tensor] = None,
+        encoder_value: Optional[torch.Tensor] = None, norm_query_weight: Optional[torch.Tensor] = None,
+        norm_query_bias: Optional[torch.Tensor] = None, norm_key_weight: Optional[torch.Tensor] = None,
+        norm_key_bias: Optional[torch.Tensor] = None, norm_added_query_weight: Optional[torch.Tensor] = None,
+        norm_added_query_bias: Optional[torch.Tensor] = None, norm_added_key_weight: Optional[torch.Tensor] = None,
+        norm_added_key_bias: Optional[torch.Tensor] = None, rope_sin: Optional[torch.Tensor] = None,
+        rope_cos: Optional[torch.Tensor] = None,
+        norm_type: int = 0, norm_added_type: int = 0, rope_type: int = 0, concat_order: int = 0,
+        eps: Optional[float] = None) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
     Types: norm 0 none, 1 layer norm, 2 with weight and bias; rope 0 none, 1 interleave, 2 half. eps is 1e-5."""
     if eps is None:  # not a default: under torch.compile(dynamic=True) that is an input, over which PyTorch 2.8 stumbles
@@ -154,6 +165,6 @@ def norm_rope_concat(query, key, value, encoder_query=None, encoder_key=None, en
             norm_added_query_bias, norm_added_key_weight, norm_added_key_bias))
 
 
-def exp_segsum(x):
+def exp_segsum(x: torch.Tensor) -> torch.Tensor:
     """x [..., T] -> y [..., T, T], y[i, j] = exp(x[j+1] + ... + x[i]) on and below the diagonal, else 0."""
     return _ExpSegsum.apply(x)

@@ -127,7 +127,7 @@ class Used:
         return "\n".join(lines) or "nothing to replace: no function like apply_rotary_pos_emb in the model's files"
 
 
-def use(model, on=True):
+def use(model: torch.nn.Module, on: bool = True) -> Used:
     """Replaces the rotary embedding of the model by ascgrad's differentiable functions, and says what it replaced and
     what not. use(model, False) puts the model's own functions back.
 
