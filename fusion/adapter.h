@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/gnode.h"
+#include "graph/graph.h"
 #include "match.h"
 
 /* GE's functions are weak references in every file of the adapter: one that a GE lacks must not

@@ -215,10 +215,9 @@ static int install(struct setup *s) {
     int status = s->options.action == INSTALL ? open_payload(s) : DONE;
     if (status == DONE) status = target_check(s);
     if (status == DONE && s->options.action == INSTALL && s->options.fusion && s->target.own)
-        status = refuse(s,
-                        "--fusion: GE takes graph passes from CANN's own vendors only, not from "
-                        "%s",
-                        s->target.vendors);
+        status = give_up(
+            REFUSED, "--fusion: GE takes graph passes from CANN's own vendors only, not from %s",
+            s->target.vendors);
     if (status != DONE) return before_all(status);
     if (s->options.dry_run) {
         status = types_decide(s, s->source_fd);
