@@ -10,6 +10,7 @@
 #include <string>
 
 #include "adapter.h"
+#include "graph/operator_factory.h"
 #include "own.h"
 
 /* How the chip can be asked for: the context of the pass since 9.0, GE's options before, and the
@@ -98,7 +99,9 @@ ge::Status run(ge::GraphPtr &graph, ge::CustomPassContext &context) {
     try {
         if (!graph || fusion_switched_off()) return ge::GRAPH_SUCCESS;
         std::string soc = chip(context);
-        if (fusion_operator_is_ours(soc.c_str())) {
+        if (!ge::OperatorFactory::IsExistOp("RotaryPositionEmbeddingGrad")) {
+            fusion_explain("left alone: this GE does not know RotaryPositionEmbeddingGrad");
+        } else if (fusion_operator_is_ours(soc.c_str())) {
             run_on_all(*graph);
         } else {
             fusion_explain(("left alone: RotaryPositionEmbeddingGrad is not this package's on "

@@ -340,6 +340,9 @@ void check_switches(const char *path) {
     }
     ge::standin_soc() = "Ascend910B2C";
     if (operators_in(path) != 1) fail("chip Ascend910B2C is left alone");
+    ge::standin_has_operator() = false;
+    if (operators_in(path) != 0) fail("a type that GE does not know was written");
+    ge::standin_has_operator() = true;
     ge::GraphPtr none;
     if (run_pass(none) != 0) fail("no graph is an error");
 }

@@ -222,7 +222,9 @@ static void test_hundred_thousand_nodes(void **state) {
     assert_int_equal(matches_in(g), expected);
     double took = seconds() - start;
     printf("%d nodes, %d ropes found: %.3f s\n", g->nodes, expected, took);
+#ifndef __SANITIZE_ADDRESS__
     assert_true(took < 1.0);
+#endif
     fusion_graph_free(g);
 }
 

@@ -19,12 +19,9 @@ GE_CLASS GNode {
     GNode();
     graphStatus GetType(AscendString & type) const;
     graphStatus GetName(AscendString & name) const;
-    std::vector<GNodePtr> GetInControlNodes() const;
     std::vector<GNodePtr> GetOutControlNodes() const;
-    std::pair<GNodePtr, int32_t> GetInDataNodesAndPortIndexs(int32_t index) const;
     std::vector<std::pair<GNodePtr, int32_t>> GetOutDataNodesAndPortIndexs(int32_t index) const;
     graphStatus GetInputIndexByName(const AscendString &name, int32_t &index);
-    size_t GetInputsSize() const;
     size_t GetOutputsSize() const;
     graphStatus GetOutputDesc(int32_t index, TensorDesc & desc) const;
     bool HasAttr(const AscendString &name);

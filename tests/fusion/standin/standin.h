@@ -73,8 +73,9 @@ class CustomPassContext {
 /* What the test sees of the stand-in. */
 EXPORT std::vector<std::shared_ptr<PassRegistrationDataImpl>> &standin_passes();
 EXPORT std::string &standin_soc();
-EXPORT int &standin_errors();       /* questions that GE would have written an error for */
-EXPORT int &standin_refuse_after(); /* edges until AddDataEdge fails; negative: never */
+EXPORT bool &standin_has_operator(); /* whether GE knows the type that the pass writes */
+EXPORT int &standin_errors();        /* questions that GE would have written an error for */
+EXPORT int &standin_refuse_after();  /* edges until AddDataEdge fails; negative: never */
 
 } // namespace ge
 
