@@ -106,7 +106,7 @@ void standin_give_back(struct executor *e) {
     }
     e->tiling = NULL;
     e->copies = NULL;
-    e->prepared = e->empty = e->repeatable = false;
+    e->prepared = e->empty = e->repeatable = e->cached = false;
     e->gaps.size = 0;
     memset(e->has_in, 0, sizeof e->has_in);
     memset(e->has_out, 0, sizeof e->has_out);
@@ -174,9 +174,11 @@ API aclnnStatus NnopbaseAddArrayAttrWithDtype(void *executor, void *values, size
 }
 
 API aclnnStatus NnopbaseAddIntArrayAttr(void *executor, const aclIntArray *array, size_t index) {
-    return array ? NnopbaseAddArrayAttrWithDtype(executor, array->value, array->size,
-                                                 sizeof *array->value, index, NNOPBASE_INT)
-                 : STANDIN_NULL;
+    /* without values there is no address, which is an error */
+    return array && array->size
+               ? NnopbaseAddArrayAttrWithDtype(executor, array->value, array->size,
+                                               sizeof *array->value, index, NNOPBASE_INT)
+               : STANDIN_NULL;
 }
 
 API aclnnStatus NnopbaseAddFloatArrayAttr(void *executor, const aclFloatArray *array,
@@ -209,17 +211,6 @@ API aclnnStatus NnopbaseAddSocNameList(void *executor, struct nnopbase_support *
 API aclnnStatus NnopbaseAddParamName(void *executor, uint32_t index, const char *name, bool input) {
     struct executor *e = executor;
     return e && name && index < (input ? e->inputs : e->outputs) ? ACL_SUCCESS : STANDIN_NULL;
-}
-
-/* The cache of launches never has one here. */
-API void NnopbaseSetMatchArgsFlag(void *executor) {
-    (void)executor;
-}
-
-API bool NnopbaseMatchArgs(void *executor, uint64_t *size) {
-    (void)executor;
-    (void)size;
-    return false;
 }
 
 API uint64_t NnopbaseMsprofSysTime(void) {

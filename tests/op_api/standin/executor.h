@@ -24,6 +24,7 @@ struct executor {
     struct space *space;
     struct executor *next;
     bool taken, repeatable, optional;
+    bool cached; /* the launch may come from the cache, and go there */
     char type[64];
     uint32_t inputs, outputs, attrs;
     char required[STANDIN_ARGS]; /* inputs */
@@ -45,7 +46,11 @@ struct executor {
 struct space {
     pthread_mutex_t lock;
     struct executor *first;
+    struct cached *cache;
 };
+
+/* Puts a prepared launch into the cache (cache.c). */
+void standin_remember(const struct executor *e);
 
 /* Makes an executor free for the next call. */
 void standin_give_back(struct executor *e);

@@ -139,6 +139,7 @@ API aclnnStatus NnopbaseRunForWorkspace(void *executor, uint64_t *size) {
     }
     *size = e->launch.workspace;
     e->prepared = true;
+    standin_remember(e);
     return ACL_SUCCESS;
 }
 
