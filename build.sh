@@ -104,6 +104,8 @@ need_test_tools() {
   need python3-numpy "$python" -c 'import numpy'
   need python3-torch "$python" -c 'import torch'
   need shellcheck command -v shellcheck
+  need clang-format command -v clang-format
+  need pyflakes3 command -v pyflakes3
   need pkg-config command -v pkg-config
   if [ -n "$long" ]; then
     need qemu-user command -v qemu-aarch64

@@ -212,8 +212,7 @@ static bool read_attr_value(const struct ge_node_info *info, uint64_t offset,
         return attr_bytes(info, offset, &attr->f, sizeof attr->f);
     case ASCGRAD_ATTR_LIST_INT:
     case ASCGRAD_ATTR_LIST_FLOAT: {
-        const uint64_t each =
-            attr->kind == ASCGRAD_ATTR_LIST_INT ? sizeof(int64_t) : sizeof(float);
+        const uint64_t each = attr->kind == ASCGRAD_ATTR_LIST_INT ? sizeof(int64_t) : sizeof(float);
         struct ge_vector vector;
         if (!attr_bytes(info, offset, &vector, sizeof vector)) {
             return false;

@@ -275,8 +275,8 @@ void c_table() {
         }
         for (const Attr &attr : op.attr) {
             static const char *const kinds[] = {"INT", "BOOL", "FLOAT", "LIST_INT", "LIST_FLOAT"};
-            std::printf("            {\"%s\", ASCGRAD_ATTR_%s, %s, %lld, %sf},\n", attr.name.c_str(),
-                        kinds[attr.kind], attr.required ? "true" : "false",
+            std::printf("            {\"%s\", ASCGRAD_ATTR_%s, %s, %lld, %sf},\n",
+                        attr.name.c_str(), kinds[attr.kind], attr.required ? "true" : "false",
                         static_cast<long long>(attr.initial), shortest(attr.initial_f).c_str());
         }
         std::printf("%s    },\n", op.attr.empty() ? "" : "        },\n");

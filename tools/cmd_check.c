@@ -143,8 +143,8 @@ static double compare_output(const struct request *r, uint32_t k, const struct r
     return worst;
 }
 
-/* The worst errors of all outputs go into the tally; false, and the first one in why, if one is more
- * than allowed. */
+/* The worst errors of all outputs go into the tally; false, and the first one in why, if one is
+ * more than allowed. */
 static bool against_reference(const struct request *r, struct tally *tally, char *why) {
     struct ref_tensor in[ASCGRAD_INPUTS_MAX], out[ASCGRAD_OUTPUTS_MAX];
     struct ascgrad_attr attr[ASCGRAD_ATTRS_MAX] = {{0}};

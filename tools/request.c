@@ -162,7 +162,8 @@ static bool parse_bool(const char *text, int64_t *value) {
 }
 
 /* "int", "bool", "float", "listInt" or "listFloat" */
-static bool parse_value(const char *type, const char *text, struct ascgrad_setting *s, void **list) {
+static bool parse_value(const char *type, const char *text, struct ascgrad_setting *s,
+                        void **list) {
     bool real = strstr(type, "loat") != NULL;
     if (strncmp(type, "list", 4) == 0) {
         if (!parse_list(text, real, list, &s->count)) return false;

@@ -114,7 +114,9 @@ double value_error(int32_t dtype, double got, double want, double magnitude) {
     double rounding = ulp_at(f, want) / 2, allowed = 0x1p-20 * magnitude;
     if (isinf(got)) {
         double edge = f.largest + ulp_at(f, f.largest) / 2;
-        return copysign(1, got) == copysign(1, want) && fabs(want) + rounding + allowed >= edge ? 0 : wrong;
+        return copysign(1, got) == copysign(1, want) && fabs(want) + rounding + allowed >= edge
+                   ? 0
+                   : wrong;
     }
     if (isnan(got)) return wrong;
     double beyond = fabs(got - want) - rounding;

@@ -77,7 +77,7 @@ struct resolved {
 };
 
 __attribute__((format(printf, 3, 4))) static int fail(char *why, int code, const char *format,
-                                                       ...) {
+                                                      ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(why, ASCGRAD_WHY, format, args);
@@ -88,7 +88,8 @@ __attribute__((format(printf, 3, 4))) static int fail(char *why, int code, const
 /* Dimensions are numbers, or -1: unknown; a single -2 is an unknown rank. */
 static int set_shape(const struct ascgrad_tensor *t, struct ascgrad_shape *shape, char *why,
                      const struct ascgrad_ir *ir, const char *kind, const char *name) {
-    if (t->rank < 0) return fail(why, ASCGRAD_USAGE, "%s: %s %s has no shape", ir->type, kind, name);
+    if (t->rank < 0)
+        return fail(why, ASCGRAD_USAGE, "%s: %s %s has no shape", ir->type, kind, name);
     if (t->rank > ASCGRAD_MAX_RANK)
         return fail(why, ASCGRAD_USAGE, "%s: %s %s has more than %d axes", ir->type, kind, name,
                     ASCGRAD_MAX_RANK);
@@ -167,8 +168,7 @@ static int resolve(struct resolved *r, const struct ascgrad_call *call, char *wh
         if (strcmp(ascgrad_ir_table[i].type, call->op) == 0) r->ir = &ascgrad_ir_table[i];
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
         if (strcmp(operators[i].type, call->op) == 0) r->code = &operators[i];
-    if (!r->ir || !r->code)
-        return fail(why, ASCGRAD_USAGE, "there is no operator '%s'", call->op);
+    if (!r->ir || !r->code) return fail(why, ASCGRAD_USAGE, "there is no operator '%s'", call->op);
     if (call->outputs < r->ir->outputs)
         return fail(why, ASCGRAD_USAGE, "%s: too few outputs", r->ir->type);
     r->node.ir = r->ir;
@@ -364,8 +364,7 @@ int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
     fp_state caller = fp_enter();
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
-    int code = plan && t ? tile(&r, call, plan, why)
-                         : fail(why, ASCGRAD_SYSTEM, "out of memory");
+    int code = plan && t ? tile(&r, call, plan, why) : fail(why, ASCGRAD_SYSTEM, "out of memory");
     if (code == ASCGRAD_OK) code = launch(&r, call, plan, t, why);
     if (code == ASCGRAD_OK && report) fill_report(report, &r, plan, t);
     free(plan);

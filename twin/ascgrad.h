@@ -156,7 +156,8 @@ ASCGRAD_API const char *ascgrad_code_name(int code);
 /* The IR of operator number index; false past the last one. */
 ASCGRAD_API bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info);
 
-/* The name of chip number index ("ascend910b1"), or NULL past the last one. Number 0 is the default.
+/* The name of chip number index ("ascend910b1"), or NULL past the last one. Number 0 is the
+ * default.
  */
 ASCGRAD_API const char *ascgrad_soc_name(uint32_t index);
 

@@ -107,12 +107,12 @@ struct twin_gm_shadow; /* gm.c */
 
 struct twin_job {
     const struct twin_launch *launch;
-    uint8_t *
-        arg[TWIN_MAX_ARGS + 2]; /* what the kernel gets: in the checked build, invented addresses */
-    uint8_t *workspace, *workspace_base;
+    /* what the kernel gets: in the checked build, invented addresses */
+    uint8_t *arg[TWIN_MAX_ARGS + 2];
+    uint8_t *workspace;
     struct twin_core *core;
-    struct twin_gm_shadow
-        *shadow[TWIN_MAX_ARGS + 1]; /* of every writable argument; the last one: workspace */
+    /* of every writable argument; the last one: workspace */
+    struct twin_gm_shadow *shadow[TWIN_MAX_ARGS + 1];
     struct twin_report *report;
     char *why;
     bool failed;
@@ -168,8 +168,8 @@ void twin_run_dma(const struct twin_dma *v, uint8_t *gm, int atomic, bool past_c
 void twin_settle(void); /* after stores past the cache, before other threads may look */
 /* Fast: fetches some of what the next loads will want, while so many elements are worked on. */
 void twin_look_ahead(struct twin_core *core, uint64_t elements);
-uint32_t
-twin_shuffle_width(const struct twin_shuffle *v); /* bytes of the type that sets lanes per repeat */
+/* Bytes of the type that sets lanes per repeat. */
+uint32_t twin_shuffle_width(const struct twin_shuffle *v);
 
 /* One contiguous piece of an elementwise instruction. */
 struct twin_run_piece {

@@ -13,8 +13,7 @@
 #define COUNTS(t)                                                                                  \
     COUNT(t##0)                                                                                    \
     COUNT(t##1)                                                                                    \
-    COUNT(t##2) COUNT(t##3) COUNT(t##4) COUNT(t##5) COUNT(t##6) COUNT(t##7) COUNT(t##8)            \
-        COUNT(t##9)
+    COUNT(t##2) COUNT(t##3) COUNT(t##4) COUNT(t##5) COUNT(t##6) COUNT(t##7) COUNT(t##8) COUNT(t##9)
 
 COUNT(1)
 COUNT(2)

@@ -12,9 +12,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#define CHUNK                                                                                      \
-    256 /* elements of a temporary; a multiple of every vector length, small enough for the stack  \
-         */
+/* Elements of a temporary: a multiple of every vector length, small enough for the stack. */
+#define CHUNK 256
 
 #if defined(__clang__) /* finds out at run time */
 #define INDEPENDENT
@@ -22,12 +21,12 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-#define ARGS void *restrict_dst, const void *pa, const void *pb, uint32_t n, union twin_scalar s
+#define ARGS void *dst, const void *pa, const void *pb, uint32_t n, union twin_scalar s
 
 /* dst may be exactly a or b: every loop reads element i before it writes element i, and
  * INDEPENDENT says that this is the only overlap there is. */
 #define LOOP(D, A, B, expression)                                                                  \
-    D *d = restrict_dst;                                                                           \
+    D *d = dst;                                                                                    \
     const A *pA = pa;                                                                              \
     const B *pB = pb;                                                                              \
     (void)pB;                                                                                      \
@@ -49,19 +48,20 @@ typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
 #define ARITHMETIC(name, op)                                                                       \
     static void name(ARGS) {                                                                       \
         if (n == 8) {                                                                              \
-            *(eight *)restrict_dst = *(const eight *)pa op * (const eight *)pb;                    \
+            *(eight *)dst = *(const eight *)pa op * (const eight *)pb;                             \
             return;                                                                                \
         }                                                                                          \
         LOOP(float, float, float, a op b)                                                          \
     }                                                                                              \
     static void name##_SPREAD(ARGS) {                                                              \
-        float *d = restrict_dst;                                                                   \
+        float *d = dst;                                                                            \
         const float *a = pa;                                                                       \
         const eight all = *(const eight *)pb;                                                      \
         (void)s;                                                                                   \
         for (uint32_t i = 0; i < n; i += 8)                                                        \
             *(eight *)(d + i) = *(const eight *)(a + i) op all;                                    \
     }
+/* clang-format off */
 ARITHMETIC(ADD_F32, +)
 ARITHMETIC(SUB_F32, -)
 ARITHMETIC(MUL_F32, *)
@@ -71,15 +71,15 @@ BINARY(MIN_F32, float, a < b || a != a ? a : b)
 BINARY(MLA_F32, float, d[i] + a * b)
 BINARY(ADD_I16, int16_t, (int16_t)((uint16_t)a + (uint16_t)b))
 BINARY(SUB_I16, int16_t, (int16_t)((uint16_t)a - (uint16_t)b))
-BINARY(MUL_I16, int16_t, (int16_t)((uint32_t)a *(uint32_t)b))
+BINARY(MUL_I16, int16_t, (int16_t)((uint32_t)a * (uint32_t)b))
 BINARY(MAX_I16, int16_t, a > b ? a : b)
 BINARY(MIN_I16, int16_t, a < b ? a : b)
 BINARY(ADD_I32, int32_t, (int32_t)((uint32_t)a + (uint32_t)b))
 BINARY(SUB_I32, int32_t, (int32_t)((uint32_t)a - (uint32_t)b))
-BINARY(MUL_I32, int32_t, (int32_t)((uint32_t)a *(uint32_t)b))
+BINARY(MUL_I32, int32_t, (int32_t)((uint32_t)a * (uint32_t)b))
 BINARY(MAX_I32, int32_t, a > b ? a : b)
 BINARY(MIN_I32, int32_t, a < b ? a : b)
-BINARY(AND_B16, uint16_t, a &b)
+BINARY(AND_B16, uint16_t, a & b)
 BINARY(OR_B16, uint16_t, a | b)
 #undef b
 
@@ -89,15 +89,15 @@ BINARY(OR_B16, uint16_t, a | b)
     }
 
 UNARY(ADDS_F32, float, float, a + s.f)
-UNARY(MULS_F32, float, float, a *s.f)
+UNARY(MULS_F32, float, float, a * s.f)
 UNARY(MAXS_F32, float, float, a > s.f || a != a ? a : s.f)
 UNARY(MINS_F32, float, float, a < s.f || a != a ? a : s.f)
 UNARY(ADDS_I16, int16_t, int16_t, (int16_t)((uint32_t)a + s.u))
-UNARY(MULS_I16, int16_t, int16_t, (int16_t)((uint32_t)a *s.u))
+UNARY(MULS_I16, int16_t, int16_t, (int16_t)((uint32_t)a * s.u))
 UNARY(MAXS_I16, int16_t, int16_t, a > s.i ? a : s.i)
 UNARY(MINS_I16, int16_t, int16_t, a < s.i ? a : s.i)
 UNARY(ADDS_I32, int32_t, int32_t, (int32_t)((uint32_t)a + s.u))
-UNARY(MULS_I32, int32_t, int32_t, (int32_t)((uint32_t)a *s.u))
+UNARY(MULS_I32, int32_t, int32_t, (int32_t)((uint32_t)a * s.u))
 UNARY(MAXS_I32, int32_t, int32_t, a > s.i ? a : s.i)
 UNARY(MINS_I32, int32_t, int32_t, a < s.i ? a : s.i)
 UNARY(SHL_B16, uint16_t, uint16_t, s.u > 15 ? 0 : (uint32_t)a << (s.u & 15))
@@ -125,9 +125,11 @@ UNARY(I64_I32, int32_t, int64_t, a > INT32_MAX ? INT32_MAX : a < INT32_MIN ? INT
 UNARY(I8_F16, uint16_t, int8_t, twin_f32_to_f16(a))
 UNARY(U8_F16, uint16_t, uint8_t, twin_f32_to_f16(a))
 
+/* clang-format on */
+
 /* The sums of neighbours and of eight neighbours, adjacent pairs first. */
 static void EIGHTS_F32(ARGS) {
-    float *d = restrict_dst;
+    float *d = dst;
     const float *a = pa;
     (void)pb, (void)s;
     INDEPENDENT for (uint32_t i = 0; i < n; i++) {
@@ -137,14 +139,14 @@ static void EIGHTS_F32(ARGS) {
 }
 
 static void PAIRS_F32(ARGS) {
-    float *d = restrict_dst;
+    float *d = dst;
     const float *a = pa;
     (void)pb, (void)s;
     INDEPENDENT for (uint32_t i = 0; i < n; i++) d[i] = a[2 * i] + a[2 * i + 1];
 }
 
 static void PAIRS_F16(ARGS) {
-    uint16_t *d = restrict_dst;
+    uint16_t *d = dst;
     const uint16_t *a = pa;
     (void)pb, (void)s;
     for (uint32_t i = 0; i < n; i++)
@@ -153,7 +155,7 @@ static void PAIRS_F16(ARGS) {
 
 /* Eight at a time where they come from one block, as when neighbours change places. */
 static void GATHER_B32(ARGS) {
-    uint8_t *d = restrict_dst;
+    uint8_t *d = dst;
     const uint8_t *a = pa;
     const uint32_t *from = pb;
     uint32_t i = 0;
@@ -179,12 +181,12 @@ static void GATHER_B32(ARGS) {
 
 static void COPY_B16(ARGS) {
     (void)pb, (void)s;
-    memmove(restrict_dst, pa, (size_t)n * 2);
+    memmove(dst, pa, (size_t)n * 2);
 }
 
 static void COPY_B32(ARGS) {
     (void)pb, (void)s;
-    memmove(restrict_dst, pa, (size_t)n * 4);
+    memmove(dst, pa, (size_t)n * 4);
 }
 
 /* exp in double by range reduction and a polynomial: within 2^-40 before the one rounding to fp32.
@@ -293,7 +295,7 @@ UNARY(I64_F32, float, int64_t, narrow_int(a, s.i))
 /* fp16 arithmetic: widen a chunk, run the fp32 function, round once. */
 
 static void through_f32(twin_prim_fn *f32, int sources, int reads_dst, ARGS) {
-    uint16_t *d = restrict_dst;
+    uint16_t *d = dst;
     const uint16_t *a = pa, *b = pb;
     float fa[CHUNK], fb[CHUNK], fd[CHUNK];
     for (uint32_t at = 0; at < n; at += CHUNK) {
@@ -309,11 +311,11 @@ static void through_f32(twin_prim_fn *f32, int sources, int reads_dst, ARGS) {
 
 #define HALF2(op, reads_dst)                                                                       \
     static void op##_F16(ARGS) {                                                                   \
-        through_f32(op##_F32, 2, reads_dst, restrict_dst, pa, pb, n, s);                           \
+        through_f32(op##_F32, 2, reads_dst, dst, pa, pb, n, s);                                    \
     }
 #define HALF1(op, reads_dst)                                                                       \
     static void op##_F16(ARGS) {                                                                   \
-        through_f32(op##_F32, 1, reads_dst, restrict_dst, pa, pb, n, s);                           \
+        through_f32(op##_F32, 1, reads_dst, dst, pa, pb, n, s);                                    \
     }
 
 HALF2(ADD, 0)
@@ -338,7 +340,7 @@ HALF1(RELU, 0)
 
 /* fp32 destination, fp16 sources */
 static void mixed(twin_prim_fn *f32, int sources, ARGS) {
-    float *d = restrict_dst;
+    float *d = dst;
     const uint16_t *a = pa, *b = pb;
     float fa[CHUNK], fb[CHUNK];
     for (uint32_t at = 0; at < n; at += CHUNK) {
@@ -350,16 +352,16 @@ static void mixed(twin_prim_fn *f32, int sources, ARGS) {
 }
 
 static void MLA_MIX(ARGS) {
-    mixed(MLA_F32, 2, restrict_dst, pa, pb, n, s);
+    mixed(MLA_F32, 2, dst, pa, pb, n, s);
 }
 static void AXPY_MIX(ARGS) {
-    mixed(AXPY_F32, 1, restrict_dst, pa, pb, n, s);
+    mixed(AXPY_F32, 1, dst, pa, pb, n, s);
 }
 
 /* The same over rows. Repeats of 64 floats and blocks of 8 are what kernels ask for most. */
 #define P(name, ...)                                                                               \
     __attribute__((flatten)) static void name##_rows(ARGS, const struct twin_prim_rows *rows) {    \
-        uint8_t *d = restrict_dst;                                                                 \
+        uint8_t *d = dst;                                                                          \
         const uint8_t *a = pa, *b = pb;                                                            \
         for (uint32_t r = 0; r < rows->count; r++) {                                               \
             if (n == 64)                                                                           \

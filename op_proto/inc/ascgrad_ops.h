@@ -10,6 +10,8 @@
 
 namespace ge {
 
+/* clang-format off */
+
 /* Backward of y = r1 * x + r2 * rotate_half(x). x, dy, dx: [B,S,N,D] in any order of the leading
  * axes, or [T,N,D]. r1 (cos), r2 (sin), dr1, dr2: the same rank, each leading axis equal to x's
  * or 1. D is even. With need_backward=false only dx is computed; dr1 and dr2 are 0. */
@@ -107,6 +109,8 @@ REG_OP(ExpSegsumGrad)
     .INPUT(grad_self, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
     .OUTPUT(grad_input, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
     .OP_END_FACTORY_REG(ExpSegsumGrad)
+
+/* clang-format on */
 
 } // namespace ge
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An operator with an attribute of every kind, as often as the IR has room for; test_kinds.c follows
- * it through irdump, the bridge, the command's words and the C API.
+ * An operator with an attribute of every kind, as often as the IR has room for; test_kinds.c
+ * follows it through irdump, the bridge, the command's words and the C API.
  */
 #include "graph/operator_reg.h"
 

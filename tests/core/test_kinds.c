@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Float attributes, alone and in lists, from REG_OP (kinds.cpp) to the operator: irdump's table, GE's
- * attribute block, the words of the command line, the C API's description.
+ * Float attributes, alone and in lists, from REG_OP (kinds.cpp) to the operator: irdump's table,
+ * GE's attribute block, the words of the command line, the C API's description.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,8 +102,8 @@ static void test_words(void **state) {
     assert_true(r.attr[WEIGHTS].reals[2] == -3.25f);
     assert_true(request_attr(&r, "steps=", why) && r.attr[STEPS].count == 0);
     request_free(&r);
-    static const char *const wrong[] = {"scale=one", "scale=1e39", "scale=1,2", "weights=1,,2",
-                                        "weights=1,x", "weights=1,"};
+    static const char *const wrong[] = {"scale=one",    "scale=1e39",  "scale=1,2",
+                                        "weights=1,,2", "weights=1,x", "weights=1,"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_true(request_begin(&r, "KindsGrad"));
         assert_false(request_attr(&r, wrong[i], why));

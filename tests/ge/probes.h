@@ -30,8 +30,8 @@ extern struct ascgrad_chip seen_chip;
  * two inputs differ in. */
 ascgrad_infer_fn probe_infer;
 ascgrad_infer_dtype_fn probe_dtype; /* the dtype of input 0; refuses two dtypes */
-ascgrad_tile_fn
-    probe_tile; /* decides next_launch, hands over payload; needs the first two inputs */
+/* Decides next_launch, hands over payload; needs the first two inputs. */
+ascgrad_tile_fn probe_tile;
 extern struct ascgrad_launch next_launch;
 extern const char payload[24];
 

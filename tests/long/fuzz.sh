@@ -16,6 +16,7 @@ mkdir -p "$work"
 "${PYTHON:-/usr/bin/python3}" tests/long/fuzz/seeds.py "$work/seeds"
 
 doctor=$(ls tools/doctor*.c)
+# shellcheck disable=SC2013 # words, not lines
 for name in $(sed -n 's/^set(shared \(.*\))/\1/p' packaging/CMakeLists.txt); do
   doctor="$doctor packaging/setup/$name.c"
 done

@@ -18,7 +18,7 @@ die() { echo "FAIL: $*"; exit 1; }
 # The copy, and over it exactly what the page's table has.
 mkdir -p "$tree"
 for name in *; do
-  case $name in build*) ;; *) rm -rf "${tree:?}/$name" && cp -r "$name" "$tree/" ;; esac
+  case $name in build*) ;; *) rm -rf "${tree:?}/$name" && cp -rp "$name" "$tree/" ;; esac
 done
 files="op_proto/${family}_infer.c op_tiling/${family}_tiling.c op_kernel/${kernel}_tiling_data.h op_kernel/$kernel.cpp
   op_reference/$kernel.c op_reference/${kernel}_rows.h tests/op_tiling/property_$family.c docs/$kernel.md"
@@ -30,7 +30,7 @@ done
 # shellcheck disable=SC2086
 printf '%s\n' $files | LC_ALL=C sort | cmp -s - "$build/sixth.have" || die "tests/long/sixth has other files than the page"
 cd "$tree"
-awk -v block="$here/reg_op.h" '/^} \/\/ namespace ge/ { while ((getline line < block) > 0) print line } { print }' \
+awk -v block="$here/reg_op.h" '/^\/\* clang-format on/ { while ((getline line < block) > 0) print line } { print }' \
   "$root/op_proto/inc/ascgrad_ops.h" >op_proto/inc/ascgrad_ops.h
 
 configure() { cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DASCGRAD_PYTHON="$python" >build.log 2>&1; }
@@ -71,7 +71,7 @@ PY
 
 # Every tier that runs rows runs its rows; its roofline is its own.
 ascgrad=build/bin/ascgrad
-"$ascgrad" check $op
+"$ascgrad" check $op || die "its own rows fail"
 build/bin/test_rows | tail -n 1
 build/bin/tiling_property --count 50000 --seed 1 $op
 "$python" tests/long/random_rows.py --run "$ascgrad" 40 random $op

@@ -32,9 +32,10 @@ static inline bool chance(struct trial *t, unsigned percent) {
     return draw(t, 100) < percent;
 }
 
-int64_t draw_size(struct trial *t); /* mostly small, now and then huge, now and then 0 */
-int64_t
-draw_width(struct trial *t); /* of a row: around the limits of blocks, repeats and buffers */
+/* Mostly small, now and then huge, now and then 0. */
+int64_t draw_size(struct trial *t);
+/* Of a row: around the limits of blocks, repeats and buffers. */
+int64_t draw_width(struct trial *t);
 
 /* Sets input i: present, dtype, shape. */
 void set_input(struct trial *t, uint32_t i, int32_t dtype, uint32_t rank, const int64_t *dim);

@@ -171,8 +171,7 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
     struct ascgrad_chip chip = {1 + (uint32_t)draw(t, 64), 3510, 253952};
     NEED(call(op, t, &chip, other_data, &other, &error) == ASCGRAD_DONE);
     NEED(other.block_dim >= 1 && other.block_dim <= chip.cores);
-    return properties[op]->judge_pair ? properties[op]->judge_pair(first, &other)
-                                              : NULL;
+    return properties[op]->judge_pair ? properties[op]->judge_pair(first, &other) : NULL;
 }
 
 static const char *refusal(const struct trial *t, const struct ascgrad_error *error) {
@@ -199,7 +198,8 @@ static void try_one(size_t op, struct trial *t, uint64_t seed, struct tally *tal
     }
     if (!wrong) return;
     if (tally->failed++ < 10) {
-        printf("FAIL %s, seed %" PRIu64 ": not %s; %s\n", t->node.ir->type, seed, wrong, error.text);
+        printf("FAIL %s, seed %" PRIu64 ": not %s; %s\n", t->node.ir->type, seed, wrong,
+               error.text);
         print_trial(t);
     }
 }

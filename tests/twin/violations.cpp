@@ -28,8 +28,8 @@ using namespace AscendC;
 struct Case {
     const char *name;
     kernel_fn *kernel;
-    const char
-        *expect; /* NULL: no violation in either form; "warn:...": a warning in the broken form */
+    /* NULL: no violation in either form; "warn:...": a warning in the broken form */
+    const char *expect;
     uint32_t cores = 1;
     bool sync = false;
     const char *soc = "ascend910b1";

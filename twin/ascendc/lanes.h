@@ -8,8 +8,8 @@
 
 namespace AscendC {
 
-/* Operations that exist for fp32, fp16, int16, int32 on A2; int types only where the third argument
- * is true. */
+/* Operations that exist for fp32, fp16, int16, int32 on A2, and those for fp32 and fp16 only. */
+/* clang-format off */
 #define TWIN_PRIM4(Name)                                                                           \
     template <typename T> constexpr twin_prim_id Twin##Name##Of() {                                \
         static_assert(TwinIsOneOf<T, half, float, int16_t, int32_t>(),                             \
@@ -17,23 +17,23 @@ namespace AscendC {
         return std::is_same<T, float>::value  ? TWIN_##Name##_F32                                  \
                : std::is_same<T, half>::value ? TWIN_##Name##_F16                                  \
                : sizeof(T) == 2               ? TWIN_##Name##_I16                                  \
-                                              : TWIN_##Name##_I32;                                               \
+                                              : TWIN_##Name##_I32;                                 \
     }
 #define TWIN_PRIM2(Name)                                                                           \
     template <typename T> constexpr twin_prim_id Twin##Name##Of() {                                \
         static_assert(TwinIsOneOf<T, half, float>(), #Name ": half, float");                       \
         return std::is_same<T, float>::value ? TWIN_##Name##_F32 : TWIN_##Name##_F16;              \
     }
-TWIN_PRIM4(ADD)
-TWIN_PRIM4(SUB)
-TWIN_PRIM4(MUL) TWIN_PRIM4(MAX) TWIN_PRIM4(MIN) TWIN_PRIM4(ADDS) TWIN_PRIM4(MULS) TWIN_PRIM4(MAXS)
-    TWIN_PRIM4(MINS) TWIN_PRIM2(DIV) TWIN_PRIM2(ABS) TWIN_PRIM2(EXP) TWIN_PRIM2(LN) TWIN_PRIM2(SQRT)
-        TWIN_PRIM2(RSQRT) TWIN_PRIM2(REC)
+TWIN_PRIM4(ADD)   TWIN_PRIM4(SUB)   TWIN_PRIM4(MUL)   TWIN_PRIM4(MAX)   TWIN_PRIM4(MIN)
+TWIN_PRIM4(ADDS)  TWIN_PRIM4(MULS)  TWIN_PRIM4(MAXS)  TWIN_PRIM4(MINS)
+TWIN_PRIM2(DIV)   TWIN_PRIM2(ABS)   TWIN_PRIM2(EXP)   TWIN_PRIM2(LN)
+TWIN_PRIM2(SQRT)  TWIN_PRIM2(RSQRT) TWIN_PRIM2(REC)
 #undef TWIN_PRIM4
 #undef TWIN_PRIM2
+    /* clang-format on */
 
-            template <typename T>
-            constexpr twin_prim_id TwinRELUOf() {
+    template <typename T>
+    constexpr twin_prim_id TwinRELUOf() {
     static_assert(TwinIsOneOf<T, half, float, int32_t>(), "Relu: half, float, int32_t");
     return std::is_same<T, float>::value ? TWIN_RELU_F32
            : sizeof(T) == 2              ? TWIN_RELU_F16

@@ -35,8 +35,7 @@ __aicore__ inline void load(Kernel &k, int64_t at, uint32_t count) {
     k.queue_in.EnQue(tile);
 }
 
-__aicore__ inline void compute(Kernel &k, uint32_t count) {
-    LocalTensor<Elem> tile = k.queue_in.DeQue<Elem>();
+__aicore__ inline void compute(Kernel &k, LocalTensor<Elem> &tile, uint32_t count) {
     LocalTensor<Elem> out = k.queue_out.AllocTensor<Elem>();
     LocalTensor<float> p = k.work.Get<float>(), q = p[TILE], x;
     PipeBarrier<PIPE_V>(); /* the tile before may still be read */
@@ -110,9 +109,10 @@ __aicore__ inline void run(Kernel &k, const SwishGluGradTilingData &data) {
     int64_t at = first(data, GetBlockIdx()), end = first(data, GetBlockIdx() + 1);
     if (at < end) load(k, at, piece(at, end));
     for (; at < end; at += TILE) {
+        LocalTensor<Elem> tile = k.queue_in.DeQue<Elem>();
         int64_t next = at + TILE;
         if (next < end) load(k, next, piece(next, end));
-        compute(k, piece(at, end));
+        compute(k, tile, piece(at, end));
         store(k, at, piece(at, end));
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SwishGluGrad. The forward is y = swish(a) * b with swish(a) = a s(a), s(a) = 1 / (1 + exp(-beta a)):
- *     db = dy a s            da = dy b (s + beta a s (1 - s)) [+ accumulated]
+ * SwishGluGrad. The forward is y = swish(a) * b with swish(a) = a s(a), s(a) = 1 / (1 + exp(-beta
+ * a)): db = dy a s            da = dy b (s + beta a s (1 - s)) [+ accumulated]
  */
 #include <math.h>
 

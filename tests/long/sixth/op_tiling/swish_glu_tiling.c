@@ -51,8 +51,6 @@ ascgrad_result ascgrad_tile_swish_glu_grad(const struct ascgrad_node *node,
     launch->key = 0;
     launch->workspace = 0;
     launch->sync_all = false;
-    launch->block_dim = d.units < 1             ? 1
-                        : d.units < chip->cores ? (uint32_t)d.units
-                                                : chip->cores;
+    launch->block_dim = d.units < 1 ? 1 : d.units < chip->cores ? (uint32_t)d.units : chip->cores;
     return ascgrad_put(launch, node, &d, sizeof d, error);
 }
