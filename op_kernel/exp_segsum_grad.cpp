@@ -7,6 +7,8 @@
 #include "exp_segsum_grad_large.h"
 #include "exp_segsum_grad_small.h"
 
+namespace segsum {
+
 /* T = 1: no pair j < i <= k, so every result is 0. */
 __aicore__ inline void run_zero(TPipe *pipe, GM_ADDR dx, const ExpSegsumGradTilingData &tiling) {
     TBuf<TPosition::VECOUT> zeros;
@@ -29,6 +31,8 @@ __aicore__ inline void run_zero(TPipe *pipe, GM_ADDR dx, const ExpSegsumGradTili
     }
 }
 
+} // namespace segsum
+
 extern "C" __global__ __aicore__ void exp_segsum_grad(GM_ADDR grad_output, GM_ADDR grad_self,
                                                       GM_ADDR grad_input, GM_ADDR workspace,
                                                       GM_ADDR tiling) {
@@ -37,6 +41,7 @@ extern "C" __global__ __aicore__ void exp_segsum_grad(GM_ADDR grad_output, GM_AD
     /* The compiler reads keys as literals; their names are in exp_segsum_grad_tiling_data.h. */
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
     KERNEL_TASK_TYPE(4, KERNEL_TYPE_MIX_AIV_1_0);
+    using namespace segsum;
     TPipe pipe;
     Segsum s;
     if (TILING_KEY_IS(1)) {

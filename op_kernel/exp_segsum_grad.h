@@ -13,16 +13,17 @@
 #include "kernel_operator.h"
 
 #include "exp_segsum_grad_tiling_data.h"
+#include "rows.h"
+
+namespace segsum {
 
 using namespace AscendC;
+using namespace rows;
 
 using Elem = DTYPE_GRAD_OUTPUT;
 
 constexpr bool WIDEN = sizeof(Elem) == 2;        /* 16-bit inputs are computed in fp32 */
 constexpr uint32_t IN_BLOCK = 32 / sizeof(Elem); /* input elements of a 32-byte block */
-constexpr uint32_t LANES = 64;                   /* fp32 lanes of a vector repeat */
-constexpr uint32_t BLOCK_LANES = 8;              /* fp32 lanes of a 32-byte block */
-constexpr uint32_t MOST_REPEATS = 255, MOST_STRIDE = 255;
 
 struct Segsum {
     GlobalTensor<Elem> dy, y, dx;
@@ -32,18 +33,6 @@ struct Segsum {
     /* where y's tile begins in a buffer of the queue, and where it begins in fp32 */
     uint32_t second, span;
 };
-
-__aicore__ inline uint32_t up(uint32_t a, uint32_t b) {
-    return (a + b - 1) / b * b;
-}
-
-__aicore__ inline uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
-__aicore__ inline void vector_done() {
-    PipeBarrier<PIPE_V>();
-}
 
 /* The buffers are as tiling has laid them out. */
 __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
@@ -105,15 +94,15 @@ __aicore__ inline void narrow(const LocalTensor<Elem> &out, const LocalTensor<fl
 
 /* The lanes of `byte` in each of the first `blocks` 32-byte blocks. */
 __aicore__ inline uint64_t lanes_of(uint32_t byte, uint32_t blocks) {
-    return (0x0101010101010101ull >> (8 * (BLOCK_LANES - blocks))) * byte;
+    return (0x0101010101010101ull >> (8 * (rows::BLOCK - blocks))) * byte;
 }
 
 /* n times dst row += src row; rows of `lanes` lanes, `step` and `src_step` blocks apart. */
 __aicore__ inline void add_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
                                 uint32_t lanes, uint32_t n, uint32_t step, uint32_t src_step) {
-    for (uint32_t i = 0; i < n; i += MOST_REPEATS) {
-        LocalTensor<float> d = dst[i * step * BLOCK_LANES];
-        Add(d, d, src[i * src_step * BLOCK_LANES], lanes, least(n - i, MOST_REPEATS),
+    for (uint32_t i = 0; i < n; i += REPEATS) {
+        LocalTensor<float> d = dst[i * step * rows::BLOCK];
+        Add(d, d, src[i * src_step * rows::BLOCK], lanes, least(n - i, REPEATS),
             BinaryRepeatParams(1, 1, 1, step, step, src_step));
     }
 }
@@ -127,10 +116,10 @@ struct NarrowRows {
 __aicore__ inline void add_narrow_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
                                        const NarrowRows &r) {
     for (uint32_t h = 0; h < r.blocks; h++) {
-        for (uint32_t i = 0; i < r.n; i += MOST_REPEATS) {
-            uint32_t at = (i * r.step + h) * BLOCK_LANES;
+        for (uint32_t i = 0; i < r.n; i += REPEATS) {
+            uint32_t at = (i * r.step + h) * rows::BLOCK;
             LocalTensor<float> d = dst[at];
-            Add(d, d, src[at], r.rows * BLOCK_LANES, least(r.n - i, MOST_REPEATS),
+            Add(d, d, src[at], r.rows * rows::BLOCK, least(r.n - i, REPEATS),
                 BinaryRepeatParams(r.row_step, r.row_step, r.src_row_step, r.step, r.step, r.step));
         }
     }
@@ -141,7 +130,7 @@ __aicore__ inline void add_narrow_rows(const LocalTensor<float> &dst, const Loca
  * half, which stands in the lower half's first row. */
 __aicore__ inline void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t size,
                             uint32_t blocks) {
-    uint32_t lanes = blocks * BLOCK_LANES;
+    uint32_t lanes = blocks * rows::BLOCK;
     for (uint32_t half = 1; half < size; half *= 2) {
         uint32_t groups = rows / (2 * half), step = 2 * half * blocks;
         LocalTensor<float> low = d[half * lanes];
@@ -151,17 +140,17 @@ __aicore__ inline void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t
             for (uint32_t o = 0; o < half; o++) {
                 NarrowRows whole = {blocks, groups / 8, 8, step, 8 * step, step};
                 NarrowRows rest = {blocks, groups % 8 ? 1u : 0u, groups % 8, step, 8 * step, step};
-                uint32_t at = groups / 8 * 8 * step * BLOCK_LANES;
+                uint32_t at = groups / 8 * 8 * step * rows::BLOCK;
                 add_narrow_rows(d[o * lanes], low, whole);
                 if (rest.n) add_narrow_rows(d[o * lanes + at], low[at], rest);
             }
-        } else if (blocks <= 2 && half % 8 == 0 && step <= MOST_STRIDE) {
+        } else if (blocks <= 2 && half % 8 == 0 && step <= REPEATS) {
             /* Eight rows of a group to a repeat. */
             for (uint32_t o = 0; o < half; o += 8) {
                 NarrowRows eight = {blocks, groups, 8, blocks, step, 0};
                 add_narrow_rows(d[o * lanes], low, eight);
             }
-        } else if (step <= MOST_STRIDE && half <= groups) {
+        } else if (step <= REPEATS && half <= groups) {
             for (uint32_t o = 0; o < half; o++) {
                 add_rows(d[o * lanes], low, lanes, groups, step, step);
             }
@@ -178,18 +167,18 @@ __aicore__ inline void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t
 /* The same for n groups of any size. */
 __aicore__ inline void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_t size,
                                 uint32_t blocks) {
-    uint32_t lanes = blocks * BLOCK_LANES, group = size * blocks;
+    uint32_t lanes = blocks * rows::BLOCK, group = size * blocks;
     for (uint32_t half = 1; half < size; half *= 2) {
         vector_done();
         for (uint32_t r = 0; r + half < size; r += 2 * half) {
             LocalTensor<float> top = d[r * lanes], low = d[(r + half) * lanes];
-            if (group <= MOST_STRIDE && half < n) { /* a row of all groups to a call */
+            if (group <= REPEATS && half < n) { /* a row of all groups to a call */
                 for (uint32_t o = 0; o < half; o++) {
                     add_rows(top[o * lanes], low, lanes, n, group, group);
                 }
             } else {
                 for (uint32_t g = 0; g < n; g++) {
-                    uint32_t at = g * group * BLOCK_LANES;
+                    uint32_t at = g * group * rows::BLOCK;
                     add_rows(top[at], low[at], lanes, half, blocks, 0);
                 }
             }
@@ -207,13 +196,13 @@ struct Rows {
 /* Rows 8q + p: lanes p.. of block q are not theirs. All q at once: 8 rows and a block apart. */
 __aicore__ inline void drop_upper(const LocalTensor<float> &d, uint32_t n, const Rows &r) {
     uint32_t width = r.parts * r.blocks, group = r.size * width;
-    uint32_t step = group <= MOST_STRIDE ? group : 0, each = step ? MOST_REPEATS : 1;
+    uint32_t step = group <= REPEATS ? group : 0, each = step ? REPEATS : 1;
     for (uint32_t part = 0; part < r.parts; part++) {
-        for (uint32_t p = 0; p < BLOCK_LANES && p < r.size; p++) {
+        for (uint32_t p = 0; p < rows::BLOCK && p < r.size; p++) {
             uint64_t mask[2] = {lanes_of(0xff & (0xff << p), (r.size - p + 7) / 8), 0};
             uint32_t at = p * width + part * r.blocks + r.lead;
             for (uint32_t g = 0; g < n; g += each) {
-                Duplicate(d[(g * group + at) * BLOCK_LANES], 0.0f, mask, least(n - g, each),
+                Duplicate(d[(g * group + at) * rows::BLOCK], 0.0f, mask, least(n - g, each),
                           8 * width + 1, step);
             }
         }
@@ -228,18 +217,18 @@ __aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<f
     uint32_t width = r.parts * r.blocks, rows = n * r.size;
     drop_upper(d, n, r);
     vector_done();
-    for (uint32_t i = 0; i < rows; i += MOST_REPEATS) {
-        BlockReduceSum(sums[i * BLOCK_LANES], d[i * width * BLOCK_LANES],
-                       least(rows - i, MOST_REPEATS), width * BLOCK_LANES, 1, 1, width);
+    for (uint32_t i = 0; i < rows; i += REPEATS) {
+        BlockReduceSum(sums[i * rows::BLOCK], d[i * width * rows::BLOCK], least(rows - i, REPEATS),
+                       width * rows::BLOCK, 1, 1, width);
     }
     vector_done();
     for (uint32_t part = 0; part < r.parts; part++) {
         for (uint32_t q = 0; 8 * q < r.size; q++) { /* rows 8q..8q+7 own the lead and blocks 0..q */
             uint32_t own = ((1 << (q + 1 + r.lead)) - 1) << (part * r.blocks);
             uint64_t mask[2] = {lanes_of(own, least(r.size - 8 * q, 8)), 0};
-            for (uint32_t g = 0; g < n; g += MOST_REPEATS) {
+            for (uint32_t g = 0; g < n; g += REPEATS) {
                 BlockReduceSum(results[(g * r.parts + part) * pitch + 8 * q],
-                               sums[(g * r.size + 8 * q) * BLOCK_LANES], least(n - g, MOST_REPEATS),
+                               sums[(g * r.size + 8 * q) * rows::BLOCK], least(n - g, REPEATS),
                                mask, r.parts * pitch / 8, 1, r.size);
             }
         }
@@ -249,8 +238,7 @@ __aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<f
 /* dst = a + b, all three without gaps. */
 __aicore__ inline void add_flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
                                 const LocalTensor<float> &b, uint32_t count) {
-    if (count % LANES == 0 &&
-        count / LANES <= MOST_REPEATS) { /* the mask is set faster than a count */
+    if (count % LANES == 0 && count / LANES <= REPEATS) { /* the mask is set faster than a count */
         Add(dst, a, b, LANES, count / LANES, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
     } else {
         Add(dst, a, b, count);
@@ -267,5 +255,7 @@ __aicore__ inline void fold(const LocalTensor<float> &d, uint32_t rows, uint32_t
     }
     vector_done();
 }
+
+} // namespace segsum
 
 #endif

@@ -16,6 +16,8 @@
 
 #include "exp_segsum_grad.h"
 
+namespace segsum {
+
 constexpr uint32_t BLOCK = EXP_SEGSUM_ROWS, STRIP = EXP_SEGSUM_STRIP, STRIPS = BLOCK / STRIP;
 constexpr uint32_t TILE_LANES = EXP_SEGSUM_TILE_LANES, TILE_BLOCKS = TILE_LANES / 8;
 constexpr uint32_t PAIR_BLOCKS = 2 * TILE_BLOCKS,
@@ -243,5 +245,7 @@ __aicore__ inline void run_block(Segsum &s, TileBuffer &buffer,
         store_block(s, s.dx[m * t], t);
     }
 }
+
+} // namespace segsum
 
 #endif

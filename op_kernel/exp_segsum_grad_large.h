@@ -13,6 +13,8 @@
 
 #include "exp_segsum_grad_tables.h"
 
+namespace segsum {
+
 /* What the tables hold for block I of matrix m, in loads of LOAD_ROWS rows of each kind. */
 struct Around {
     int64_t m, i;
@@ -229,5 +231,7 @@ __aicore__ inline void run_large(Segsum &s, Large &l, TPipe *pipe,
         run_gather(s, l, pipe, tiling.line_bytes);
     }
 }
+
+} // namespace segsum
 
 #endif

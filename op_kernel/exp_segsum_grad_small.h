@@ -8,6 +8,8 @@
 
 #include "exp_segsum_grad.h"
 
+namespace segsum {
+
 struct SmallShape {
     uint32_t t;
     uint32_t pitch;  /* lanes of a row in UB: T, or T padded to 32 bytes by the copy */
@@ -16,7 +18,7 @@ struct SmallShape {
 };
 
 __aicore__ inline SmallShape small_shape(uint32_t t) {
-    bool dense = t % BLOCK_LANES == 0;
+    bool dense = t % rows::BLOCK == 0;
     SmallShape shape = {t, dense ? t : up(t, IN_BLOCK), dense ? t : up(t, 16), dense};
     return shape;
 }
@@ -55,15 +57,15 @@ __aicore__ inline void sum_narrow_rows(const LocalTensor<float> &d, const LocalT
         for (uint32_t r = 0; r < rows; r++) {
             mask[0] |= ((1ull << t) - (1ull << (c * rows + r))) << (r * t);
         }
-        for (uint32_t m = 0; m < n; m += MOST_REPEATS) {
-            Duplicate(d[(m * repeats + c) * LANES], 0.0f, mask, least(n - m, MOST_REPEATS), 1,
+        for (uint32_t m = 0; m < n; m += REPEATS) {
+            Duplicate(d[(m * repeats + c) * LANES], 0.0f, mask, least(n - m, REPEATS), 1,
                       repeats * 8);
         }
     }
     vector_done();
-    for (uint32_t i = 0; i < n * repeats; i += MOST_REPEATS) {
+    for (uint32_t i = 0; i < n * repeats; i += REPEATS) {
         BlockReduceSum(repeats == 1 ? results[i * 8] : sums[i * 8], d[i * LANES],
-                       least(n * repeats - i, MOST_REPEATS), LANES, 1, 1, 8);
+                       least(n * repeats - i, REPEATS), LANES, 1, 1, 8);
     }
     if (repeats == 1) return;
     vector_done();
@@ -74,7 +76,7 @@ __aicore__ inline void sum_narrow_rows(const LocalTensor<float> &d, const LocalT
 __aicore__ inline void compute_small(Segsum &s, const SmallShape &shape, LocalTensor<Elem> &in,
                                      uint32_t n) {
     LocalTensor<float> a, b;
-    uint32_t t = shape.t, blocks = shape.pitch / BLOCK_LANES, count = n * t * shape.pitch;
+    uint32_t t = shape.t, blocks = shape.pitch / rows::BLOCK, count = n * t * shape.pitch;
     widen(s, in, count, a, b);
     Mul(a, a, b, count);
     if ((t & (t - 1)) == 0) {
@@ -111,5 +113,7 @@ __aicore__ inline void run_small(Segsum &s, const ExpSegsumGradTilingData &tilin
         store_small(s, shape, m, n);
     }
 }
+
+} // namespace segsum
 
 #endif

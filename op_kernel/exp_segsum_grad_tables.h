@@ -9,6 +9,8 @@
 
 #include "exp_segsum_grad_block.h"
 
+namespace segsum {
+
 /* rows of a tile */
 constexpr uint32_t HALF = EXP_SEGSUM_HALF;
 /* A load from the tables: this many rows of column sums, of row sums and of totals, 128 fp32 each;
@@ -137,5 +139,7 @@ __aicore__ inline void run_tiles(Segsum &s, const Large &l, int64_t units) {
         tile = next;
     }
 }
+
+} // namespace segsum
 
 #endif

@@ -9,17 +9,19 @@
 
 #include "norm_rope_concat_grad.h"
 
+namespace norm_rope_concat {
+
 /* What a stream reads and writes. The value streams have grad and dx only. */
-template <typename T> struct NrcStream {
+template <typename T> struct Stream {
     const NrcStreamTiling *t;
     GlobalTensor<T> grad, x, gamma, dx;
     GlobalTensor<float> mean, rstd;
 };
 
 template <typename T>
-__aicore__ inline void NrcOpen(const NrcCore<T> &c, uint32_t stream, NrcStream<T> &s) {
-    uint32_t kind = stream / 2, added = stream % 2; // kind: query, key, value
-    const NrcArgs &a = *c.args;
+__aicore__ inline void open_tensor(const Core<T> &c, uint32_t stream, Stream<T> &s) {
+    uint32_t kind = stream / 2, added = stream % 2; /* kind: query, key, value */
+    const Args &a = *c.args;
     s.t = &c.t->stream[stream];
     s.grad.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[kind]));
     s.dx.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.out[kind + 3 * added]));
@@ -34,9 +36,9 @@ __aicore__ inline void NrcOpen(const NrcCore<T> &c, uint32_t stream, NrcStream<T
 /* Blocks of one piece; the gaps are between the end of a block and the start of the next.
  * Padding is 0: it is computed on, though never summed or stored. */
 template <typename T>
-__aicore__ inline void NrcLoadBlocks(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-                                     uint32_t blocks, uint32_t width, uint32_t padded,
-                                     int64_t gm_step, uint32_t ub_step) {
+__aicore__ inline void load_blocks(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                                   uint32_t blocks, uint32_t width, uint32_t padded,
+                                   int64_t gm_step, uint32_t ub_step) {
     uint32_t gap = blocks > 1 ? static_cast<uint32_t>((gm_step - width) * sizeof(T)) : 0;
     DataCopyExtParams shape(static_cast<uint16_t>(blocks), static_cast<uint32_t>(width * sizeof(T)),
                             gap, static_cast<uint32_t>((ub_step - padded) * sizeof(T) / 32), 0);
@@ -48,23 +50,21 @@ __aicore__ inline void NrcLoadBlocks(const LocalTensor<T> &dst, const GlobalTens
 
 /* Whole rows of [.., D]: x, cos, sin, gamma. */
 template <typename T>
-__aicore__ inline void NrcLoadRows(const NrcTiling &t, const NrcColumns &k,
-                                   const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-                                   int64_t row, uint32_t rows) {
+__aicore__ inline void load_rows(const Tiling &t, const Columns &k, const LocalTensor<T> &dst,
+                                 const GlobalTensor<T> &src, int64_t row, uint32_t rows) {
     if (k.packed) {
         DataCopy(dst, src[row * t.dim], rows * k.pitch);
         return;
     }
     for (uint32_t p = 0; p < k.pieces; p++) {
-        NrcLoadBlocks(dst[p * k.padded], src[row * t.dim + p * (t.dim >> 1) + k.column], rows,
-                      k.width, k.padded, t.dim, k.pitch);
+        load_blocks(dst[p * k.padded], src[row * t.dim + p * (t.dim >> 1) + k.column], rows,
+                    k.width, k.padded, t.dim, k.pitch);
     }
 }
 
 template <typename T>
-__aicore__ inline void NrcStoreRows(const NrcTiling &t, const NrcColumns &k,
-                                    const GlobalTensor<T> &dst, const LocalTensor<T> &src,
-                                    int64_t row, uint32_t rows) {
+__aicore__ inline void store_rows(const Tiling &t, const Columns &k, const GlobalTensor<T> &dst,
+                                  const LocalTensor<T> &src, int64_t row, uint32_t rows) {
     if (k.packed) {
         DataCopy(dst[row * t.dim], src, rows * k.pitch);
         return;
@@ -80,45 +80,45 @@ __aicore__ inline void NrcStoreRows(const NrcTiling &t, const NrcColumns &k,
 /* The gradient of one rectangle: along the sequence it is contiguous for one head, along the
  * heads it has the stride of a head. The shorter axis is the loop. */
 template <typename T>
-__aicore__ inline void NrcLoadRect(const NrcTiling &t, const NrcStream<T> &s, const NrcColumns &k,
-                                   const NrcRect &r, const LocalTensor<T> &dst) {
+__aicore__ inline void load_rect(const Tiling &t, const Stream<T> &s, const Columns &k,
+                                 const Rect &r, const LocalTensor<T> &dst) {
     uint32_t width = k.packed ? k.pitch : k.width, padded = k.packed ? k.pitch : k.padded;
     int64_t head_step = s.t->total * t.dim;
-    bool far =
-        (head_step - width) * static_cast<int64_t>(sizeof(T)) > 0xffffffffll; // the gap has 32 bits
+    bool far = (head_step - width) * static_cast<int64_t>(sizeof(T)) >
+               0xffffffffll; /* the gap has 32 bits */
     for (uint32_t p = 0; p < k.pieces; p++) {
         int64_t from = ((r.batch * t.heads + r.head) * s.t->total + r.position) * t.dim +
                        p * (t.dim >> 1) + k.column;
         LocalTensor<T> to = dst[r.line * k.pitch + p * k.padded];
         if (r.heads <= r.seqs || far) {
             for (uint32_t n = 0; n < r.heads; n++) {
-                NrcLoadBlocks(to[n * k.pitch], s.grad[from + n * head_step], r.seqs, width, padded,
-                              t.dim, r.heads * k.pitch);
+                load_blocks(to[n * k.pitch], s.grad[from + n * head_step], r.seqs, width, padded,
+                            t.dim, r.heads * k.pitch);
             }
             continue;
         }
         for (uint32_t q = 0; q < r.seqs; q++) {
-            NrcLoadBlocks(to[q * r.heads * k.pitch], s.grad[from + q * t.dim], r.heads, width,
-                          padded, head_step, k.pitch);
+            load_blocks(to[q * r.heads * k.pitch], s.grad[from + q * t.dim], r.heads, width, padded,
+                        head_step, k.pitch);
         }
     }
 }
 
 /* One row of numbers per line, padded with 0 to whole blocks. */
-__aicore__ inline void NrcLoadNumbers(const LocalTensor<float> &dst, const GlobalTensor<float> &src,
-                                      int64_t line, uint32_t lines) {
-    NrcLoadBlocks(dst, src[line], 1, lines, NrcUp(lines, NRC_BLOCK), 0, NrcUp(lines, NRC_BLOCK));
+__aicore__ inline void load_numbers(const LocalTensor<float> &dst, const GlobalTensor<float> &src,
+                                    int64_t line, uint32_t lines) {
+    load_blocks(dst, src[line], 1, lines, up(lines, BLOCK), 0, up(lines, BLOCK));
 }
 
 /* Jobs: lines that only move. Where this core is in its jobs. */
-struct NrcCopies {
-    int64_t job, end;   // jobs
-    int64_t line, stop; // lines of the present job
+struct Copies {
+    int64_t job, end;   /* jobs */
+    int64_t line, stop; /* lines of the present job */
     int64_t column;
     uint32_t stream;
 };
 
-__aicore__ inline void NrcFindJob(const NrcTiling &t, NrcCopies &p) {
+__aicore__ inline void find_job(const Tiling &t, Copies &p) {
     if (p.job >= p.end) return;
     for (uint32_t i = 0; i < NRC_STREAMS; i++) {
         if (t.stream[i].copy && t.stream[i].lines && t.stream[i].first <= p.job) p.stream = i;
@@ -130,26 +130,26 @@ __aicore__ inline void NrcFindJob(const NrcTiling &t, NrcCopies &p) {
 }
 
 /* Moves one buffer full; false when there is no more. */
-template <typename T> __aicore__ inline bool NrcCopyNext(NrcCore<T> &c, NrcCopies &p) {
-    const NrcTiling &t = *c.t;
+template <typename T> __aicore__ inline bool copy_next(Core<T> &c, Copies &p) {
+    const Tiling &t = *c.t;
     if (p.job >= p.end) return false;
-    NrcColumns k;
+    Columns k;
     k.column = static_cast<uint32_t>(p.column);
-    k.width = NrcMin(t.copy_columns, t.dim - p.column);
-    k.padded = k.pitch = NrcUp(k.width, 32 / sizeof(T));
+    k.width = least64(t.copy_columns, t.dim - p.column);
+    k.padded = k.pitch = up(k.width, 32 / sizeof(T));
     k.pieces = 1;
     k.packed = k.pitch == t.dim;
-    uint32_t lines = NrcMin(t.copy_lines, p.stop - p.line);
-    NrcStream<T> s;
-    NrcOpen(c, p.stream, s);
+    uint32_t lines = least64(t.copy_lines, p.stop - p.line);
+    Stream<T> s;
+    open_tensor(c, p.stream, s);
     LocalTensor<T> tile = c.copy.template AllocTensor<T>();
-    NrcRange range = NrcRangeOf(t, *s.t, p.line, lines);
-    for (NrcRect r = NrcFirst(t, *s.t, range); r.left; NrcNext(t, *s.t, r)) {
-        NrcLoadRect(t, s, k, r, tile);
+    Range range = range_of(t, *s.t, p.line, lines);
+    for (Rect r = first_rect(t, *s.t, range); r.left; next_rect(t, *s.t, r)) {
+        load_rect(t, s, k, r, tile);
     }
     c.copy.EnQue(tile);
     tile = c.copy.template DeQue<T>();
-    NrcStoreRows(t, k, s.dx, tile, p.line, lines);
+    store_rows(t, k, s.dx, tile, p.line, lines);
     c.copy.FreeTensor(tile);
     p.column += k.width;
     if (p.column < t.dim) return true;
@@ -157,9 +157,11 @@ template <typename T> __aicore__ inline bool NrcCopyNext(NrcCore<T> &c, NrcCopie
     p.line += lines;
     if (p.line >= p.stop) {
         p.job++;
-        NrcFindJob(t, p);
+        find_job(t, p);
     }
     return true;
 }
+
+} // namespace norm_rope_concat
 
 #endif

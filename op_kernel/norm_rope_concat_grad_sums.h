@@ -9,85 +9,87 @@
 
 #include "norm_rope_concat_grad_tile.h"
 
+namespace norm_rope_concat {
+
 /* Adds rows of `pitch` floats into row 0: the upper half onto the lower until one is left. */
-__aicore__ inline uint32_t NrcFoldOnce(const LocalTensor<float> &rows, uint32_t n, uint32_t pitch) {
+__aicore__ inline uint32_t fold_once(const LocalTensor<float> &rows, uint32_t n, uint32_t pitch) {
     uint32_t half = (n + 1) / 2;
     Add(rows, rows, rows[half * pitch], static_cast<int32_t>((n - half) * pitch));
     return half;
 }
 
 template <typename T>
-__aicore__ inline GlobalTensor<float> NrcPartial(const NrcCore<T> &c, int64_t chunk, int which) {
+__aicore__ inline GlobalTensor<float> partial_sums(const Core<T> &c, int64_t chunk, int which) {
     GlobalTensor<float> all;
     all.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(c.args->workspace));
     return all[(chunk * 2 + which) * c.t->width];
 }
 
 /* The running sums of a chunk and column block go to the workspace. */
-template <typename T> __aicore__ inline void NrcFlush(NrcCore<T> &c, const NrcStep &p) {
-    const NrcTiling &t = *c.t;
-    LocalTensor<float> dbeta = NrcAt(c, t.at_dbeta), dgamma = NrcAt(c, t.at_dgamma);
-    NrcColumns k = NrcColumnsOf<T>(t, p.block);
+template <typename T> __aicore__ inline void flush_sums(Core<T> &c, const Step &p) {
+    const Tiling &t = *c.t;
+    LocalTensor<float> dbeta = work_at(c, t.at_dbeta), dgamma = work_at(c, t.at_dgamma);
+    Columns k = columns_of<T>(t, p.block);
     for (uint32_t n = t.sum_lines; n > 1;) {
-        NrcFoldOnce(dgamma, n, k.pitch);
-        n = NrcFoldOnce(dbeta, n, k.pitch);
-        NrcBarrier();
+        fold_once(dgamma, n, k.pitch);
+        n = fold_once(dbeta, n, k.pitch);
+        vector_done();
     }
     LocalTensor<float> out = c.flush.template AllocTensor<float>();
     Muls(out, dgamma, 1.0f, static_cast<int32_t>(k.pitch));
     Muls(out[k.pitch], dbeta, 1.0f, static_cast<int32_t>(k.pitch));
     c.flush.EnQue(out);
     out = c.flush.template DeQue<float>();
-    uint32_t column = p.block * NrcColumnsOf<T>(t, 0).pitch;
-    DataCopy(NrcPartial(c, p.chunk, 0)[column], out, k.pitch);
-    DataCopy(NrcPartial(c, p.chunk, 1)[column], out[k.pitch], k.pitch);
+    uint32_t column = p.block * columns_of<T>(t, 0).pitch;
+    DataCopy(partial_sums(c, p.chunk, 0)[column], out, k.pitch);
+    DataCopy(partial_sums(c, p.chunk, 1)[column], out[k.pitch], k.pitch);
     c.flush.FreeTensor(out);
 }
 
 /* Columns of one vector that are added up together, in the workspace and in the result. */
-struct NrcSegment {
+struct Segment {
     int64_t column, result;
     uint32_t width, padded;
 };
 
 template <typename T>
-__aicore__ inline bool NrcSegmentOf(const NrcTiling &t, int64_t index, NrcSegment &g) {
+__aicore__ inline bool segment_of(const Tiling &t, int64_t index, Segment &g) {
     int64_t each = (t.columns + NRC_SEGMENT - 1) / NRC_SEGMENT, from = index % each * NRC_SEGMENT;
     uint32_t piece = static_cast<uint32_t>(index / each % t.pieces);
     uint32_t block = static_cast<uint32_t>(index / each / t.pieces);
-    NrcColumns k = NrcColumnsOf<T>(t, block);
+    Columns k = columns_of<T>(t, block);
     if (from >= k.width) return false;
-    g.width = NrcMin(NRC_SEGMENT, k.width - from);
-    g.padded = NrcUp(g.width, NRC_BLOCK);
-    g.column = block * NrcColumnsOf<T>(t, 0).pitch + piece * k.padded + from;
+    g.width = least64(NRC_SEGMENT, k.width - from);
+    g.padded = up(g.width, BLOCK);
+    g.column = block * columns_of<T>(t, 0).pitch + piece * k.padded + from;
     g.result = piece * (t.dim >> 1) + k.column + from;
     return true;
 }
 
 /* Adds up the partial sums [first, first + count) of one segment and stores the result. */
 template <typename T>
-__aicore__ inline void NrcAddUp(NrcCore<T> &c, int64_t first, int64_t count, int which,
-                                const NrcSegment &g, const GlobalTensor<T> &result) {
-    const NrcTiling &t = *c.t;
-    LocalTensor<float> sum = NrcAt(c, t.at_w2);
-    NrcBarrier();
+__aicore__ inline void add_up(Core<T> &c, int64_t first, int64_t count, int which, const Segment &g,
+                              const GlobalTensor<T> &result) {
+    const Tiling &t = *c.t;
+    LocalTensor<float> sum = work_at(c, t.at_w2);
+    vector_done();
     Duplicate(sum, 0.0f, static_cast<int32_t>(g.padded));
     for (int64_t done = 0; done < count; done += t.batch) {
-        uint32_t rows = NrcMin(t.batch, count - done);
+        uint32_t rows = least64(t.batch, count - done);
         LocalTensor<float> in = c.in.template AllocTensor<float>();
-        NrcLoadBlocks(in, NrcPartial(c, first + done, which)[g.column], rows, g.padded, g.padded,
-                      2 * t.width, g.padded);
+        load_blocks(in, partial_sums(c, first + done, which)[g.column], rows, g.padded, g.padded,
+                    2 * t.width, g.padded);
         c.in.EnQue(in);
         in = c.in.template DeQue<float>();
         for (uint32_t n = rows; n > 1;) {
-            n = NrcFoldOnce(in, n, g.padded);
-            NrcBarrier();
+            n = fold_once(in, n, g.padded);
+            vector_done();
         }
-        NrcBarrier();
+        vector_done();
         Add(sum, sum, in, static_cast<int32_t>(g.padded));
         c.in.FreeTensor(in);
     }
-    NrcBarrier();
+    vector_done();
     LocalTensor<T> out = c.out.template AllocTensor<T>();
     if constexpr (sizeof(T) == 2) {
         Cast(out, sum, RoundMode::CAST_RINT, g.padded);
@@ -101,10 +103,10 @@ __aicore__ inline void NrcAddUp(NrcCore<T> &c, int64_t first, int64_t count, int
 }
 
 /* This core's share of the last sums. */
-template <typename T> __aicore__ inline void NrcSums(NrcCore<T> &c) {
-    const NrcTiling &t = *c.t;
+template <typename T> __aicore__ inline void add_partials(Core<T> &c) {
+    const Tiling &t = *c.t;
     int64_t segments = t.blocks * t.pieces * ((t.columns + NRC_SEGMENT - 1) / NRC_SEGMENT);
-    int64_t shares = segments / t.unit_segments; // of one vector
+    int64_t shares = segments / t.unit_segments; /* of one vector */
     for (int64_t u = GetBlockIdx(); u < t.units; u += GetBlockNum()) {
         int64_t vector = u / shares, begin = u % shares * t.unit_segments;
         uint32_t stream = 0;
@@ -118,10 +120,12 @@ template <typename T> __aicore__ inline void NrcSums(NrcCore<T> &c) {
         result.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(
             c.args->out[6 + 2 * (stream / 2) + 4 * (stream % 2) + which]));
         for (int64_t i = begin; i < begin + t.unit_segments; i++) {
-            NrcSegment g;
-            if (NrcSegmentOf<T>(t, i, g)) NrcAddUp(c, s.first, chunks, which, g, result);
+            Segment g;
+            if (segment_of<T>(t, i, g)) add_up(c, s.first, chunks, which, g, result);
         }
     }
 }
+
+} // namespace norm_rope_concat
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Partners: swapping the two of every pair, [a0 b0 a1 b1 ...] -> [b0 a0 b1 a1 ...], or the halves
- * of a row that does not let addresses do it; pairs to planes and back, [a0 b0 a1 b1 ...] <-> [a0
- * a1 ...] [b0 b1 ...]. Pairs of 16-bit types do without a gather: they are one 32-bit word.
+ * Words of the kernels that rotate: swapping the two of every pair, [a0 b0 a1 b1 ...] -> [b0 a0 b1
+ * a1 ...], or the halves of a row that does not let addresses do it; pairs to planes and back, [a0
+ * b0 a1 b1 ...] <-> [a0 a1 ...] [b0 b1 ...]. Pairs of 16-bit types do without a gather: they are
+ * one 32-bit word.
  */
 #ifndef PARTNERS_H
 #define PARTNERS_H
@@ -10,7 +11,7 @@
 #include "kernel_operator.h"
 #include "rows.h"
 
-namespace rotary {
+namespace rows {
 
 using namespace AscendC;
 
@@ -24,7 +25,7 @@ __aicore__ inline void add_to_range(const LocalTensor<T> &table, uint32_t from, 
     for (uint32_t at = from / LANES * LANES; at < to; at += LANES) {
         uint32_t first = from > at ? from - at : 0, end = to - at < LANES ? to - at : LANES;
         uint64_t mask[2] = {~(uint64_t)0 >> (LANES - end + first) << first, 0};
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Adds(table[at], table[at], value, mask, (uint8_t)1, steps);
     }
 }
@@ -35,10 +36,10 @@ __aicore__ inline void repeat_table(const LocalTensor<int32_t> &table, uint32_t 
                                     uint32_t entries, int32_t raise) {
     for (uint32_t done = size; done < entries; done *= 2) {
         uint32_t n = entries - done < done ? entries - done : done;
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Adds(table[done], table, raise * (int32_t)(done / size), (int32_t)n);
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
 }
 
 /* Byte offsets of a gather: entry i is `first`, plus `odd` if i is odd, plus `unit` times i without
@@ -55,7 +56,7 @@ __aicore__ inline void make_table(const LocalTensor<int32_t> &table, uint32_t en
     Duplicate(table, first, (int32_t)LANES);
     for (uint32_t bit = 0; bit < 6; bit++) {
         uint64_t mask[2] = {with_bit[bit], 0};
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Adds(table, table, bit == 0 ? odd : unit << bit, mask, (uint8_t)1, steps);
     }
     repeat_table(table, LANES, entries, unit * (int32_t)LANES);
@@ -89,7 +90,7 @@ __aicore__ inline void make_signs(const LocalTensor<float> &signs, uint32_t row,
     for (uint32_t at = half; at < row; at += 2 * half) {
         add_to_range(signs, at, at + half, -2.0f);
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
 }
 
 /* `step`: bytes of the source that one entry advances: 4 for swapping, 2 for interleaving. The
@@ -99,23 +100,35 @@ __aicore__ inline void gather_all(const LocalTensor<float> &to, const LocalTenso
                                   uint32_t entries, uint32_t step) {
     LocalTensor<uint32_t> offsets = table.ReinterpretCast<uint32_t>();
     for (uint32_t done = 0; done < count; done += entries) {
-        uint32_t n = count - done < entries ? count - done : entries;
+        uint32_t n = least(count - done, entries);
         Gather(to[done], from, offsets, step * done, n);
     }
 }
 
-/* 16-bit neighbours swapped: every word rotated by half. count is even; spare holds as many
- * elements. */
+/* 16-bit neighbours swapped: every word rotated by half, in two steps with a barrier between. count
+ * is even; left and right hold as many elements. */
+template <typename T>
+__aicore__ inline void shift_words(const LocalTensor<T> &left, const LocalTensor<T> &right,
+                                   const LocalTensor<T> &from, uint32_t count) {
+    LocalTensor<uint32_t> words = from.template ReinterpretCast<uint32_t>();
+    int32_t n = (int32_t)(count / 2);
+    ShiftLeft(left.template ReinterpretCast<uint32_t>(), words, (uint32_t)16, n);
+    ShiftRight(right.template ReinterpretCast<uint32_t>(), words, (uint32_t)16, n);
+}
+
+template <typename T>
+__aicore__ inline void join_words(const LocalTensor<T> &to, const LocalTensor<T> &left,
+                                  const LocalTensor<T> &right, uint32_t count) {
+    Or(to.template ReinterpretCast<uint16_t>(), left.template ReinterpretCast<uint16_t>(),
+       right.template ReinterpretCast<uint16_t>(), (int32_t)count);
+}
+
 template <typename T>
 __aicore__ inline void swap_words(const LocalTensor<T> &to, const LocalTensor<T> &from,
                                   const LocalTensor<T> &spare, uint32_t count) {
-    LocalTensor<uint32_t> words = from.template ReinterpretCast<uint32_t>();
-    ShiftLeft(to.template ReinterpretCast<uint32_t>(), words, (uint32_t)16, (int32_t)(count / 2));
-    ShiftRight(spare.template ReinterpretCast<uint32_t>(), words, (uint32_t)16,
-               (int32_t)(count / 2));
-    PipeBarrier<PIPE_V>();
-    Or(to.template ReinterpretCast<uint16_t>(), to.template ReinterpretCast<uint16_t>(),
-       spare.template ReinterpretCast<uint16_t>(), (int32_t)count);
+    shift_words(to, spare, from, count);
+    vector_done();
+    join_words(to, to, spare, count);
 }
 
 /* The second of every pair changes its sign. count is a multiple of 8. */
@@ -124,7 +137,7 @@ __aicore__ inline void negate_odd(const LocalTensor<float> &pairs, uint32_t coun
     uint64_t mask[2] = {ODD, 0};
     uint32_t full = count / LANES, rest = count - full * LANES;
     for (uint32_t done = 0; done < full; done += REPEATS) {
-        uint32_t repeats = full - done < REPEATS ? full - done : REPEATS;
+        uint32_t repeats = least(full - done, REPEATS);
         Muls(pairs[done * LANES], pairs[done * LANES], -1.0f, mask, (uint8_t)repeats, steps);
     }
     if (rest > 0) {
@@ -164,7 +177,7 @@ __aicore__ inline void deal_words(const LocalTensor<float> &planes, uint32_t pla
                           odd = planes[plane].ReinterpretCast<uint32_t>();
     ShiftLeft(even, pairs, (uint32_t)16, (int32_t)(count / 2));
     ShiftRight(odd, pairs, (uint32_t)16, (int32_t)(count / 2));
-    PipeBarrier<PIPE_V>();
+    vector_done();
     ShiftLeft(odd, odd, (uint32_t)16, (int32_t)(count / 2));
 }
 
@@ -184,18 +197,18 @@ __aicore__ inline void interleave_words(const LocalTensor<T> &pairs,
     if (!joined) {
         Cast(narrow[plane], planes[plane], RoundMode::CAST_RINT, count);
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
     Cast(planes, bits, RoundMode::CAST_NONE, joined ? 2 * count : count);
     if (!joined) {
         Cast(planes[plane], bits[plane], RoundMode::CAST_NONE, count);
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
     ShiftRight(first, first, (uint32_t)16, (int32_t)count);
-    PipeBarrier<PIPE_V>();
+    vector_done();
     Or(pairs.template ReinterpretCast<uint16_t>(), planes.template ReinterpretCast<uint16_t>(),
        planes[plane].template ReinterpretCast<uint16_t>(), (int32_t)(2 * count));
 }
 
-} // namespace rotary
+} // namespace rows
 
 #endif

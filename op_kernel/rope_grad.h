@@ -18,97 +18,98 @@
 #include "rope_grad_core.h"
 #include "rope_grad_tiling_data.h"
 
+namespace rope {
+
 /* A point of the walk through a group, see rope_grad_tiling_data.h. */
-struct RopeCut {
+struct Cut {
     uint32_t pos, skip;
 };
 
-template <typename T> struct RopeStream {
+template <typename T> struct Stream {
     GlobalTensor<T> x, y;
     uint32_t heads;
 };
 
 /* The coefficients in fp32, and in fp16 if the tiles want them so. */
 template <typename T>
-__aicore__ inline void RopeCoefficients(const RopeCore<T> &c, const LocalTensor<T> &cos,
-                                        const LocalTensor<T> &sin, uint32_t rows) {
+__aicore__ inline void make_coefficients(const Core<T> &c, const LocalTensor<T> &cos,
+                                         const LocalTensor<T> &sin, uint32_t rows) {
     uint32_t count = rows * 2 * c.padded;
     if constexpr (sizeof(T) == 4) {
         if (c.exact) {
             DataCopy(c.cos, cos, count);
             DataCopy(c.sin, sin, count);
         } else {
-            RopeCross(c.cos, cos, sin, rows, c.padded);
+            cross(c.cos, cos, sin, rows, c.padded);
         }
         return;
     } else {
         Cast(c.cos, cos, RoundMode::CAST_NONE, count);
         Cast(c.sin, sin, RoundMode::CAST_NONE, count);
         if (c.exact) return;
-        PipeBarrier<PIPE_V>();
-        RopeCross(c.cos, c.cos, c.sin, rows, c.padded);
-        if constexpr (RopeIsHalf<T>::value) { /* fp32 holds enough for this to round right */
-            PipeBarrier<PIPE_V>();
+        vector_done();
+        cross(c.cos, c.cos, c.sin, rows, c.padded);
+        if constexpr (IsHalf<T>::value) { /* fp32 holds enough for this to round right */
+            vector_done();
             Cast(c.w, c.cos, RoundMode::CAST_RINT, count);
         }
     }
 }
 
 /* Loads cos and sin of `rows` positions from pos on and prepares them. */
-template <typename T> __aicore__ inline void RopeTable(RopeCore<T> &c, int64_t pos, uint32_t rows) {
+template <typename T> __aicore__ inline void load_table(Core<T> &c, int64_t pos, uint32_t rows) {
     LocalTensor<T> in = c.table_in.template AllocTensor<T>();
-    RopeLoad(c, in, c.cos_gm, pos * 2, rows * 2);
-    RopeLoad(c, in[c.table], c.sin_gm, pos * 2, rows * 2);
+    load(c, in, c.cos_gm, pos * 2, rows * 2);
+    load(c, in[c.table], c.sin_gm, pos * 2, rows * 2);
     c.table_in.EnQue(in);
     in = c.table_in.template DeQue<T>();
-    PipeBarrier<PIPE_V>(); /* the tiles of the last block have read the coefficients */
+    vector_done(); /* the tiles of the last block have read the coefficients */
     if (c.native) {
-        if constexpr (RopeIsHalf<T>::value) RopeCross(c.w, in, in[c.table], rows, c.padded);
+        if constexpr (IsHalf<T>::value) cross(c.w, in, in[c.table], rows, c.padded);
     } else {
-        RopeCoefficients(c, in, in[c.table], rows);
+        make_coefficients(c, in, in[c.table], rows);
     }
     c.table_in.FreeTensor(in);
-    PipeBarrier<PIPE_V>();
+    vector_done();
 }
 
 /* y = the formula in fp32. y may be x. */
 template <typename T>
-__aicore__ inline void RopeWide(const RopeCore<T> &c, const LocalTensor<float> &y,
-                                const LocalTensor<float> &x, uint32_t rows, uint32_t heads,
-                                uint32_t table_row) {
+__aicore__ inline void compute_wide(const Core<T> &c, const LocalTensor<float> &y,
+                                    const LocalTensor<float> &x, uint32_t rows, uint32_t heads,
+                                    uint32_t table_row) {
     uint32_t width = 2 * c.padded, at = table_row * width;
     if (c.exact) {
-        RopeScale(c.x_sin, x, c.sin[at], rows, heads, width);
-        PipeBarrier<PIPE_V>();
+        scale(c.x_sin, x, c.sin[at], rows, heads, width);
+        vector_done();
     }
-    RopeScale(y, x, c.cos[at], rows, heads, width);
+    scale(y, x, c.cos[at], rows, heads, width);
     if (c.exact) {
-        PipeBarrier<PIPE_V>();
-        RopeCross(y, y, c.x_sin, rows * heads, c.padded);
+        vector_done();
+        cross(y, y, c.x_sin, rows * heads, c.padded);
     }
 }
 
 template <typename T>
-__aicore__ inline void RopeCompute(const RopeCore<T> &c, const LocalTensor<T> &y,
-                                   const LocalTensor<T> &x, uint32_t rows, uint32_t heads,
-                                   uint32_t table_row) {
+__aicore__ inline void compute(const Core<T> &c, const LocalTensor<T> &y, const LocalTensor<T> &x,
+                               uint32_t rows, uint32_t heads, uint32_t table_row) {
     uint32_t width = 2 * c.padded, count = rows * heads * width;
     if constexpr (sizeof(T) == 4) {
-        if (c.exact) PipeBarrier<PIPE_V>(); /* the last tile has read x_sin */
-        RopeWide(c, y, x, rows, heads, table_row);
+        if (c.exact) vector_done(); /* the last tile has read x_sin */
+        compute_wide(c, y, x, rows, heads, table_row);
         return;
     } else {
-        if constexpr (RopeIsHalf<T>::value) {
+        if constexpr (IsHalf<T>::value) {
             if (!c.exact) {
-                RopeScale(y, x, c.w[table_row * width], rows, heads, width);
+                scale(y, x, c.w[table_row * width], rows, heads, width);
                 return;
             }
         }
-        PipeBarrier<PIPE_V>(); /* the last tile has read x_wide */
+        vector_done(); /* the last tile has read x_wide */
         Cast(c.x_wide, x, RoundMode::CAST_NONE, count);
-        PipeBarrier<PIPE_V>();
-        RopeWide(c, c.x_wide, c.x_wide, rows, heads, table_row);
-        PipeBarrier<PIPE_V>();
+        vector_done();
+        compute_wide(c, c.x_wide, c.x_wide, rows, heads, table_row);
+        vector_done();
         Cast(y, c.x_wide, RoundMode::CAST_RINT, count);
     }
 }
@@ -116,64 +117,64 @@ __aicore__ inline void RopeCompute(const RopeCore<T> &c, const LocalTensor<T> &y
 /* One tile: `heads` heads of each of `rows` tokens, from half row `row` on. The first token's
  * coefficients are at table_row. */
 template <typename T>
-__aicore__ inline void RopeTile(RopeCore<T> &c, const RopeStream<T> &s, int64_t row, uint32_t rows,
-                                uint32_t heads, uint32_t table_row) {
+__aicore__ inline void do_tile(Core<T> &c, const Stream<T> &s, int64_t row, uint32_t rows,
+                               uint32_t heads, uint32_t table_row) {
     LocalTensor<T> x = c.x_in.template AllocTensor<T>();
-    RopeLoad(c, x, s.x, row, rows * heads * 2);
+    load(c, x, s.x, row, rows * heads * 2);
     c.x_in.EnQue(x);
     x = c.x_in.template DeQue<T>();
     LocalTensor<T> y = c.y_out.template AllocTensor<T>();
-    RopeCompute(c, y, x, rows, heads, table_row);
+    compute(c, y, x, rows, heads, table_row);
     c.x_in.FreeTensor(x);
     c.y_out.EnQue(y);
     y = c.y_out.template DeQue<T>();
-    RopeStore(c, s.y, y, row, rows * heads * 2);
+    store(c, s.y, y, row, rows * heads * 2);
     c.y_out.FreeTensor(y);
 }
 
 /* `rows` tokens of one sequence, in tiles of equal size; a token wider than a tile in pieces. */
 template <typename T>
-__aicore__ inline void RopeRun(RopeCore<T> &c, const RopeStream<T> &s, int64_t token, uint32_t rows,
-                               uint32_t table_row) {
+__aicore__ inline void do_tokens(Core<T> &c, const Stream<T> &s, int64_t token, uint32_t rows,
+                                 uint32_t table_row) {
     if (s.heads == 0) return;
     uint32_t most_heads = c.tile / (2 * c.padded), most_rows = most_heads / s.heads;
     if (most_rows > 0) {
         uint32_t done = 0;
         for (uint32_t tiles = (rows + most_rows - 1) / most_rows; tiles > 0; tiles--) {
             uint32_t n = (rows - done + tiles - 1) / tiles;
-            RopeTile(c, s, (token + done) * s.heads * 2, n, s.heads, table_row + done);
+            do_tile(c, s, (token + done) * s.heads * 2, n, s.heads, table_row + done);
             done += n;
         }
         return;
     }
     for (uint32_t r = 0; r < rows; r++) {
         for (uint32_t n = 0; n < s.heads; n += most_heads) {
-            RopeTile(c, s, ((token + r) * s.heads + n) * 2, 1, RopeMin(s.heads - n, most_heads),
-                     table_row + r);
+            do_tile(c, s, ((token + r) * s.heads + n) * 2, 1, least(s.heads - n, most_heads),
+                    table_row + r);
         }
     }
 }
 
 /* The rows of one group between two cuts; its first token is `first`. */
 template <typename T>
-__aicore__ inline void RopeGroup(RopeCore<T> &c, const uint32_t *length, uint32_t count,
-                                 int64_t first, RopeCut from, RopeCut to) {
-    RopeStream<T> q{c.q, c.q_grad, c.q_heads}, k{c.k, c.k_grad, c.k_heads};
+__aicore__ inline void do_group(Core<T> &c, const uint32_t *length, uint32_t count, int64_t first,
+                                Cut from, Cut to) {
+    Stream<T> q{c.q, c.q_grad, c.q_heads}, k{c.k, c.k_grad, c.k_heads};
     uint32_t end = to.pos + (to.skip > 0);
     for (uint32_t pos = from.pos; pos < end; pos += c.table_rows) {
-        uint32_t stop = RopeMin(pos + c.table_rows, end), begun = 0, ended = 0;
+        uint32_t stop = least(pos + c.table_rows, end), begun = 0, ended = 0;
         int64_t token = first;
-        RopeTable(c, pos, stop - pos);
+        load_table(c, pos, stop - pos);
         for (uint32_t i = 0; i < count; i++) {
             /* The first `skip` sequences that reach the position of a cut are one row further. */
             uint32_t low = from.pos, high = to.pos;
             if (length[i] > from.pos && begun++ < from.skip) low++;
             if (length[i] > to.pos && ended++ < to.skip) high++;
             low = low < pos ? pos : low;
-            high = RopeMin(RopeMin(high, length[i]), stop);
+            high = least(least(high, length[i]), stop);
             if (low < high) {
-                RopeRun(c, q, token + low, high - low, low - pos);
-                RopeRun(c, k, token + low, high - low, low - pos);
+                do_tokens(c, q, token + low, high - low, low - pos);
+                do_tokens(c, k, token + low, high - low, low - pos);
             }
             token += length[i];
         }
@@ -181,28 +182,27 @@ __aicore__ inline void RopeGroup(RopeCore<T> &c, const uint32_t *length, uint32_
 }
 
 /* Everything between the two cuts of this core. */
-template <typename T, typename Tiling>
-__aicore__ inline void RopePass(RopeCore<T> &c, const Tiling &t) {
+template <typename T, typename Tiling> __aicore__ inline void do_pass(Core<T> &c, const Tiling &t) {
     uint32_t core = GetBlockIdx(), last = t.cut_seq[core + 1];
     int64_t first = t.cut_token[core];
     for (uint32_t seq = t.cut_seq[core]; seq <= last && seq < t.batch; seq += t.group) {
-        uint32_t count = RopeMin(t.batch - seq, t.group), longest = 0;
+        uint32_t count = least(t.batch - seq, t.group), longest = 0;
         int64_t tokens = 0;
         for (uint32_t i = seq; i < seq + count; i++) {
             tokens += t.length[i];
             longest = longest < t.length[i] ? t.length[i] : longest;
         }
-        RopeCut from{0, 0}, to{longest, 0};
-        if (seq == t.cut_seq[core]) from = RopeCut{t.cut_pos[core], t.cut_skip[core]};
-        if (seq == last) to = RopeCut{t.cut_pos[core + 1], t.cut_skip[core + 1]};
-        RopeGroup(c, t.length + seq, count, first, from, to);
+        Cut from{0, 0}, to{longest, 0};
+        if (seq == t.cut_seq[core]) from = Cut{t.cut_pos[core], t.cut_skip[core]};
+        if (seq == last) to = Cut{t.cut_pos[core + 1], t.cut_skip[core + 1]};
+        do_group(c, t.length + seq, count, first, from, to);
         first += tokens;
     }
 }
 
 /* The buffers as tiling has laid them out. */
 template <typename T, typename Tiling>
-__aicore__ inline void RopeBuffers(RopeCore<T> &c, TPipe &pipe, const Tiling &t) {
+__aicore__ inline void set_up(Core<T> &c, TPipe &pipe, const Tiling &t) {
     pipe.InitBuffer(c.x_in, t.depth, t.x_bytes);
     pipe.InitBuffer(c.y_out, t.depth, t.x_bytes);
     pipe.InitBuffer(c.table_in, 1, t.table_in_bytes);
@@ -211,7 +211,7 @@ __aicore__ inline void RopeBuffers(RopeCore<T> &c, TPipe &pipe, const Tiling &t)
         c.cos = c.table_buf.template Get<float>()[t.cos_at / sizeof(float)];
         c.sin = c.table_buf.template Get<float>()[t.sin_at / sizeof(float)];
     }
-    if (RopeIsHalf<T>::value && !c.exact) {
+    if (IsHalf<T>::value && !c.exact) {
         c.w = c.table_buf.template Get<half>()[t.w_at / sizeof(half)];
     }
     if (t.tile_bytes > 0) {
@@ -222,11 +222,11 @@ __aicore__ inline void RopeBuffers(RopeCore<T> &c, TPipe &pipe, const Tiling &t)
 }
 
 template <typename T, typename Tiling>
-__aicore__ inline void RopeGradRun(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADDR cos, GM_ADDR sin,
-                                   GM_ADDR q_grad, GM_ADDR k_grad) {
+__aicore__ inline void run(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADDR cos, GM_ADDR sin,
+                           GM_ADDR q_grad, GM_ADDR k_grad) {
     if (t.batch == 0) return;
     TPipe pipe;
-    RopeCore<T> c;
+    Core<T> c;
     c.q.SetGlobalBuffer((__gm__ T *)q);
     c.k.SetGlobalBuffer((__gm__ T *)k);
     c.cos_gm.SetGlobalBuffer((__gm__ T *)cos);
@@ -247,13 +247,15 @@ __aicore__ inline void RopeGradRun(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADD
     c.exact = t.exact != 0;
     c.packed = t.packed != 0;
     c.native = t.native != 0;
-    RopeBuffers(c, pipe, t);
+    set_up(c, pipe, t);
     for (c.column = 0; c.column < c.half_head; c.column += t.columns) {
         constexpr uint32_t unit = 32 / sizeof(T);
-        c.columns = RopeMin(t.columns, c.half_head - c.column);
+        c.columns = least(t.columns, c.half_head - c.column);
         c.padded = c.packed ? c.columns : (c.columns + unit - 1) / unit * unit;
-        RopePass(c, t);
+        do_pass(c, t);
     }
 }
+
+} // namespace rope
 
 #endif

@@ -8,10 +8,14 @@
 #define ROPE_GRAD_CORE_H
 
 #include "kernel_operator.h"
+#include "rows.h"
+
+namespace rope {
 
 using namespace AscendC;
+using namespace rows;
 
-template <typename T> struct RopeCore {
+template <typename T> struct Core {
     GlobalTensor<T> q, k, q_grad, k_grad, cos_gm, sin_gm;
     TQue<TPosition::VECIN, 1> table_in, x_in; /* table_in: rows of cos, then rows of sin */
     TQue<TPosition::VECOUT, 1> y_out;
@@ -31,18 +35,12 @@ template <typename T> struct RopeCore {
     bool native; /* w is formed in T itself, see op_tiling/rope_tiling.c */
 };
 
-template <typename T> struct RopeIsHalf { static constexpr bool value = false; };
-template <> struct RopeIsHalf<half> { static constexpr bool value = true; };
-
-constexpr uint32_t ROPE_REPEATS = 255;
-
-__aicore__ inline uint32_t RopeMin(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
+template <typename T> struct IsHalf { static constexpr bool value = false; };
+template <> struct IsHalf<half> { static constexpr bool value = true; };
 
 template <typename T>
-__aicore__ inline void RopeLoad(const RopeCore<T> &c, const LocalTensor<T> &dst,
-                                const GlobalTensor<T> &src, int64_t row, uint32_t rows) {
+__aicore__ inline void load(const Core<T> &c, const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                            int64_t row, uint32_t rows) {
     if (c.packed) {
         DataCopy(dst, src[row * c.half_head], rows * c.half_head);
         return;
@@ -56,8 +54,8 @@ __aicore__ inline void RopeLoad(const RopeCore<T> &c, const LocalTensor<T> &dst,
 }
 
 template <typename T>
-__aicore__ inline void RopeStore(const RopeCore<T> &c, const GlobalTensor<T> &dst,
-                                 const LocalTensor<T> &src, int64_t row, uint32_t rows) {
+__aicore__ inline void store(const Core<T> &c, const GlobalTensor<T> &dst,
+                             const LocalTensor<T> &src, int64_t row, uint32_t rows) {
     if (c.packed) {
         DataCopy(dst[row * c.half_head], src, rows * c.half_head);
         return;
@@ -70,47 +68,31 @@ __aicore__ inline void RopeStore(const RopeCore<T> &c, const GlobalTensor<T> &ds
 /* y[j] = a[j] + b[j+h] and y[j+h] = a[j+h] - b[j], for each of `heads` pairs of half rows.
  * y may be a. */
 template <typename F>
-__aicore__ inline void RopeCross(const LocalTensor<F> &y, const LocalTensor<F> &a,
-                                 const LocalTensor<F> &b, uint32_t heads, uint32_t padded) {
-    constexpr uint32_t lanes = 256 / sizeof(F);
-    uint8_t step = static_cast<uint8_t>(2 * padded * sizeof(F) / 32);
-    BinaryRepeatParams steps(1, 1, 1, step, step, step);
-    for (uint32_t n = 0; n < heads; n += ROPE_REPEATS) {
-        uint8_t repeats = static_cast<uint8_t>(RopeMin(heads - n, ROPE_REPEATS));
-        for (uint32_t j = 0; j < padded; j += lanes) {
-            uint64_t mask = RopeMin(padded - j, lanes);
-            uint32_t low = 2 * padded * n + j, high = low + padded;
-            Add(y[low], a[low], b[high], mask, repeats, steps);
-            Sub(y[high], a[high], b[low], mask, repeats, steps);
-        }
-    }
+__aicore__ inline void cross(const LocalTensor<F> &y, const LocalTensor<F> &a,
+                             const LocalTensor<F> &b, uint32_t heads, uint32_t padded) {
+    uint32_t step = 2 * padded;
+    repeat_rows<ADD>(y, step, a, step, b[padded], step, heads, padded);
+    repeat_rows<SUB>(y[padded], step, a[padded], step, b, step, heads, padded);
 }
 
 /* y [rows, heads, width] = x * w [rows, 1, width]. An instruction repeats over rows or over heads,
  * whichever are more. y may be x. */
 template <typename F>
-__aicore__ inline void RopeScale(const LocalTensor<F> &y, const LocalTensor<F> &x,
-                                 const LocalTensor<F> &w, uint32_t rows, uint32_t heads,
-                                 uint32_t width) {
-    constexpr uint32_t lanes = 256 / sizeof(F);
-    uint32_t head_step = width * sizeof(F) / 32, row_step = heads * head_step;
-    bool by_row = heads < rows && row_step <= ROPE_REPEATS; /* both have 8 bits */
-    uint32_t outer = by_row ? heads : rows, inner = by_row ? rows : heads;
-    uint32_t outer_x = by_row ? width : heads * width, inner_x = by_row ? heads * width : width;
-    uint32_t outer_w = by_row ? 0 : width, inner_w = by_row ? width : 0;
-    uint8_t x_step = static_cast<uint8_t>(by_row ? row_step : head_step);
-    uint8_t w_step = static_cast<uint8_t>(by_row ? head_step : 0);
-    BinaryRepeatParams steps(1, 1, 1, x_step, x_step, w_step);
-    for (uint32_t o = 0; o < outer; o++) {
-        for (uint32_t i = 0; i < inner; i += ROPE_REPEATS) {
-            uint8_t repeats = static_cast<uint8_t>(RopeMin(inner - i, ROPE_REPEATS));
-            uint32_t at = o * outer_x + i * inner_x, at_w = o * outer_w + i * inner_w;
-            for (uint32_t j = 0; j < width; j += lanes) {
-                uint64_t mask = RopeMin(width - j, lanes);
-                Mul(y[at + j], x[at + j], w[at_w + j], mask, repeats, steps);
-            }
+__aicore__ inline void scale(const LocalTensor<F> &y, const LocalTensor<F> &x,
+                             const LocalTensor<F> &w, uint32_t rows, uint32_t heads,
+                             uint32_t width) {
+    uint32_t row = heads * width;
+    if (heads < rows && row * sizeof(F) / 32 <= REPEATS) {
+        for (uint32_t n = 0; n < heads; n++) {
+            repeat_rows<MUL>(y[n * width], row, x[n * width], row, w, width, rows, width);
         }
+        return;
+    }
+    for (uint32_t r = 0; r < rows; r++) {
+        repeat_rows<MUL>(y[r * row], width, x[r * row], width, w[r * width], 0, heads, width);
     }
 }
+
+} // namespace rope
 
 #endif

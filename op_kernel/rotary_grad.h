@@ -29,6 +29,7 @@
 namespace rotary {
 
 using namespace AscendC;
+using namespace rows;
 
 struct Args { /* GM_ADDR is a macro with a star: one name each */
     GM_ADDR dy;
@@ -159,10 +160,10 @@ __aicore__ inline void swap_sines(Kernel<T> &k, const LocalTensor<float> &to,
     } else {
         LocalTensor<T> swapped = k.w_dx.template ReinterpretCast<T>();
         swap_partners<T, MODE>(k, swapped, in, k.w_other, count);
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Cast(to, swapped, RoundMode::CAST_NONE, count);
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
     negate_second<MODE>(k, to, n, row);
 }
 
@@ -178,7 +179,7 @@ template <typename T, int MODE> __aicore__ inline void load_cosines(Kernel<T> &k
     move_rows<T, MODE == ROTARY_PAIRS, true>(in[each], k.sin, area, band.strip, t);
     k.in_cos.EnQue(in);
     in = k.in_cos.template DeQue<T>();
-    PipeBarrier<PIPE_V>();
+    vector_done();
     if constexpr (wide) { /* stays in the queue until the band is done */
         band.cos = in;
         band.sin = in[each];
@@ -197,7 +198,7 @@ template <typename T, int MODE> __aicore__ inline void load_cosines(Kernel<T> &k
         }
         k.in_cos.FreeTensor(in);
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
 }
 
 template <typename T> __aicore__ inline void free_cosines(Kernel<T> &k, Band &band) {

@@ -10,10 +10,12 @@
 
 #include "kernel_operator.h"
 #include "rotary_grad_tiling_data.h"
+#include "rows.h"
 
 namespace rotary {
 
 using namespace AscendC;
+using namespace rows;
 
 /* `runs` times `rows` neighbouring rows, `stride` rows apart. */
 struct Area {
@@ -162,7 +164,7 @@ __aicore__ inline void clear_pad(const LocalTensor<T> &rows, uint32_t n, const S
         LocalTensor<int16_t> bits = rows[from].template ReinterpretCast<int16_t>();
         Duplicate(bits, (int16_t)0, mask, (uint8_t)n, 1, (uint8_t)(2 * s.pitch / block));
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
 }
 
 } // namespace rotary

@@ -31,7 +31,7 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
         } else {
             scale_rows(rows, step, rows, step, -1.0f, rotations, s.pitch);
         }
-        PipeBarrier<PIPE_V>();
+        vector_done();
     }
     if (SWAPPED<MODE> && which == 1) {
         if constexpr (sizeof(T) == 4) {
@@ -39,7 +39,7 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
         } else {
             LocalTensor<T> narrow = k.w_dy.template ReinterpretCast<T>();
             Cast(narrow, rows, RoundMode::CAST_RINT, count);
-            PipeBarrier<PIPE_V>();
+            vector_done();
             swap_partners<T, MODE>(k, out, narrow, k.w_swap, count);
         }
     } else if constexpr (sizeof(T) == 4) {
@@ -54,7 +54,7 @@ __aicore__ inline void store_sums(Kernel<T> &k, const Band &band, uint32_t which
                                   const LocalTensor<float> &rows) {
     const RotaryGradTiling &t = *k.t;
     LocalTensor<T> out = k.out_sum.template AllocTensor<T>();
-    PipeBarrier<PIPE_V>();
+    vector_done();
     finish_sums<T, MODE>(k, band, which, out, rows);
     k.out_sum.EnQue(out);
     out = k.out_sum.template DeQue<T>();
@@ -71,7 +71,7 @@ __aicore__ inline void store_partial(Kernel<T> &k, const Band &band, uint32_t wh
     int64_t row = t.sum_row;
     uint32_t count = band.count * band.strip.row;
     LocalTensor<float> out = k.out_sum.template AllocTensor<float>();
-    PipeBarrier<PIPE_V>();
+    vector_done();
     Muls(out, rows, 1.0f, (int32_t)count);
     k.out_sum.EnQue(out);
     out = k.out_sum.template DeQue<float>();
@@ -121,13 +121,13 @@ __aicore__ inline void do_band(Kernel<T> &k, Band &band, int64_t first_chunk, in
     }
     /* The upper levels into the first, the highest first. */
     for (uint32_t i = t.levels; i > 1; i--) {
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Add(k.sums[(i - 2) * 2 * t.cosines], k.sums[(i - 2) * 2 * t.cosines],
             k.sums[(i - 1) * 2 * t.cosines], (int32_t)(2 * t.cosines));
     }
     if (MODE == ROTARY_PLANES &&
         t.levels == 0) { /* 0 + x as in a sum: Pick does not keep the sign of a zero */
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Adds(k.terms, k.terms, 0.0f, (int32_t)(2 * band.count * size));
     }
     for (uint32_t which = 0; which < 2; which++) {
@@ -148,7 +148,7 @@ __aicore__ inline void join_segments(Kernel<T> &k, Band &band, uint32_t which) {
     int64_t row = t.sum_row, apart = 2 * t.lines * row;
     uint32_t widest = t.tile * sizeof(T) / 4 / ROTARY_FOLD / BLOCK * BLOCK;
     band.count = 1;
-    PipeBarrier<PIPE_V>();
+    vector_done();
     Duplicate(k.sums, 0.0f, (int32_t)band.strip.row);
     for (uint32_t column = 0; column < band.strip.row; column += widest) {
         uint32_t columns = band.strip.row - column < widest ? band.strip.row - column : widest;
@@ -160,7 +160,7 @@ __aicore__ inline void join_segments(Kernel<T> &k, Band &band, uint32_t which) {
                     n, columns * 4, (apart - columns) * 4, 0, 0);
             k.in_dy.EnQue(in);
             in = k.in_dy.template DeQue<float>();
-            PipeBarrier<PIPE_V>();
+            vector_done();
             add_tree(in, n, columns);
             Add(k.sums[column], k.sums[column], in, (int32_t)columns);
             k.in_dy.FreeTensor(in);

@@ -173,35 +173,35 @@ __aicore__ inline void make_ends(Kernel<T> &k, const LocalTensor<T> &in, const L
         } else {
             LocalTensor<T> swapped = dx.template ReinterpretCast<T>();
             swap_words(swapped, in, other.template ReinterpretCast<T>(), count);
-            PipeBarrier<PIPE_V>();
+            vector_done();
             Cast(partner, swapped, RoundMode::CAST_NONE, count);
         }
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
     multiply_ends<T>(second, from, from[f.other(1)], seams);
     multiply_ends<T>(other, partner[MODE == ROTARY_PAIRS ? 0 : f.dy(1)], sines[f.other(0)], seams);
     if constexpr (MODE == ROTARY_PLANES) {
         multiply_ends<T>(dx, from[f.dy(1)], from[f.other(3)], seams);
         multiply_ends<T>(other[plane], from, from[f.other(2)], seams);
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
     if constexpr (MODE == ROTARY_PAIRS) {
         negate_odd(other, f.ends);
-        PipeBarrier<PIPE_V>();
+        vector_done();
         apply_flat<ADD>(dx, dx, other, f.ends);
     } else {
         apply_flat<SUB>(second, second, other, f.ends);
     }
     if constexpr (MODE == ROTARY_PLANES) {
         apply_flat<ADD>(dx, dx, other[plane], f.ends);
-        PipeBarrier<PIPE_V>();
+        vector_done();
         if constexpr (wide) {
             gather_all(out, dx, 2 * f.ends, k.table, k.t->table, 2);
         } else {
             interleave_words<T>(out, dx, plane, other, f.ends);
         }
     } else if constexpr (!wide) {
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Cast(out, dx, RoundMode::CAST_RINT, f.ends);
     }
 }
@@ -230,7 +230,7 @@ __aicore__ inline void do_seams(Kernel<T> &k, int64_t row, int64_t stride, uint3
     k.in_dy.EnQue(in);
     in = k.in_dy.template DeQue<T>();
     LocalTensor<T> out = k.out_dx.template AllocTensor<T>();
-    PipeBarrier<PIPE_V>();
+    vector_done();
     make_ends<T, MODE>(k, in, out, seams);
     k.in_dy.FreeTensor(in);
     k.out_dx.EnQue(out);

@@ -115,14 +115,14 @@ __aicore__ inline void store_dx(Kernel<T> &k, const Band &band, const Tile &tile
     const Strip &s = band.strip;
     uint32_t n = tile.cos_rows * tile.rows;
     if constexpr (MODE == ROTARY_PLANES) {
-        PipeBarrier<PIPE_V>();
+        vector_done();
         if constexpr (sizeof(T) == 4) {
             gather_all(out, k.w_dx, n * s.row, k.table, k.t->table, 2);
         } else {
             interleave_words<T>(out, k.w_dx, tile.plane, k.w_other, n * s.pitch);
         }
     } else if constexpr (sizeof(T) == 2) {
-        PipeBarrier<PIPE_V>();
+        vector_done();
         cast_runs<MODE>(out, k.w_dx, RoundMode::CAST_RINT, tile);
     }
     k.out_dx.EnQue(out);
@@ -183,10 +183,10 @@ __aicore__ inline void accumulate(Kernel<T> &k, const Band &band, const Tile &ti
     Add(level[t.cosines], level[t.cosines], k.terms[size], (int32_t)size);
     for (uint32_t i = 1; i < t.levels && done % ROTARY_FAN == 0; i++, done /= ROTARY_FAN) {
         LocalTensor<float> next = level[2 * t.cosines];
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Add(next, next, level, (int32_t)size);
         Add(next[t.cosines], next[t.cosines], level[t.cosines], (int32_t)size);
-        PipeBarrier<PIPE_V>();
+        vector_done();
         Duplicate(level, 0.0f, (int32_t)size);
         Duplicate(level[t.cosines], 0.0f, (int32_t)size);
         level = next;
@@ -207,7 +207,7 @@ __aicore__ inline LocalTensor<float> widen_x(Kernel<T> &k, const Band &band, con
             deal_words(x, tile.plane, in.template ReinterpretCast<uint32_t>(), count);
         } else {
             Cast(k.w_other, in, RoundMode::CAST_NONE, count);
-            PipeBarrier<PIPE_V>();
+            vector_done();
             deal(x, tile.plane, k.w_other, count);
         }
         k.in_x.FreeTensor(in);
@@ -241,7 +241,7 @@ __aicore__ inline LocalTensor<float> widen_dy(Kernel<T> &k, const Tile &tile, Lo
                 swap_partners<T, MODE>(k, swapped[i * pitch], in[i * pitch], k.w_other, tile.run);
             }
         }
-        PipeBarrier<PIPE_V>();
+        vector_done();
         cast_runs<MODE>(k.w_swap, swapped, RoundMode::CAST_NONE, tile);
     }
     if constexpr (sizeof(T) == 2) {
@@ -264,7 +264,7 @@ __aicore__ inline void do_tile(Kernel<T> &k, const Band &band, const Tile &tile,
         k.in_x.EnQue(x_in);
     }
     dy_in = k.in_dy.template DeQue<T>();
-    PipeBarrier<PIPE_V>();
+    vector_done();
     LocalTensor<float> dx = k.w_dx, x;
     LocalTensor<float> dy = widen_dy<T, MODE>(k, tile, dy_in);
     LocalTensor<float> partner = SWAPPED<MODE> ? k.w_swap : dy;
@@ -276,17 +276,17 @@ __aicore__ inline void do_tile(Kernel<T> &k, const Band &band, const Tile &tile,
     if constexpr (wide && MODE != ROTARY_PLANES) {
         dx = out;
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
     multiply<T, MODE>(k, band, tile, dx, dy, partner);
     if (MODE != ROTARY_PLANES && t.with_x) {
         x_in = k.in_x.template DeQue<T>();
         x = widen_x<T, MODE>(k, band, tile, x_in);
     }
-    PipeBarrier<PIPE_V>();
+    vector_done();
     combine<T, MODE>(k, band, tile, dx);
     store_dx<T, MODE>(k, band, tile, out);
     if (t.with_x) {
-        PipeBarrier<PIPE_V>();
+        vector_done();
         make_terms<T, MODE>(k, band, tile, dy, partner, x);
     }
     if constexpr (wide) {
@@ -296,7 +296,7 @@ __aicore__ inline void do_tile(Kernel<T> &k, const Band &band, const Tile &tile,
         }
     }
     if (t.levels > 0) {
-        PipeBarrier<PIPE_V>();
+        vector_done();
         accumulate(k, band, tile, done);
     }
 }

@@ -1,27 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elementwise arithmetic on rows of floats that lie at regular steps in the UB. A vector call walks
- * one regular axis by itself (its repeats); these helpers pick that axis so that calls are few and
- * long.
+ * Words of all kernels: elementwise arithmetic on rows that lie at regular steps in the UB. A
+ * vector call walks one regular axis by itself (its repeats); these helpers pick that axis so that
+ * calls are few and long.
  */
 #ifndef ROWS_H
 #define ROWS_H
 
 #include "kernel_operator.h"
 
-namespace rotary {
+namespace rows {
 
 using namespace AscendC;
 
-constexpr uint32_t LANES = 64;    /* floats of a repeat */
-constexpr uint32_t BLOCK = 8;     /* floats of a 32-byte block */
-constexpr uint32_t REPEATS = 255; /* of one call; also the longest repeat stride, in blocks */
+/* Floats of a repeat and of a 32-byte block; repeats of one call, which is also the longest repeat
+ * stride in blocks. */
+constexpr uint32_t LANES = 64;
+constexpr uint32_t BLOCK = 8;
+constexpr uint32_t REPEATS = 255;
+
+__aicore__ inline uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+__aicore__ inline uint32_t up(uint32_t a, uint32_t b) {
+    return (a + b - 1) / b * b;
+}
+
+/* Everything before this has been written when anything behind it reads. */
+__aicore__ inline void vector_done() {
+    PipeBarrier<PIPE_V>();
+}
 
 enum Op { MUL, ADD, SUB };
 
-template <Op OP>
-__aicore__ inline void apply_flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                                  const LocalTensor<float> &b, uint32_t count) {
+template <Op OP, typename F>
+__aicore__ inline void apply_flat(const LocalTensor<F> &to, const LocalTensor<F> &a,
+                                  const LocalTensor<F> &b, uint32_t count) {
     if constexpr (OP == MUL) {
         Mul(to, a, b, (int32_t)count);
     } else if constexpr (OP == ADD) {
@@ -31,9 +46,9 @@ __aicore__ inline void apply_flat(const LocalTensor<float> &to, const LocalTenso
     }
 }
 
-template <Op OP>
-__aicore__ inline void apply_repeats(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                                     const LocalTensor<float> &b, uint32_t lanes, uint32_t repeats,
+template <Op OP, typename F>
+__aicore__ inline void apply_repeats(const LocalTensor<F> &to, const LocalTensor<F> &a,
+                                     const LocalTensor<F> &b, uint32_t lanes, uint32_t repeats,
                                      const BinaryRepeatParams &steps) {
     if constexpr (OP == MUL) {
         Mul(to, a, b, (uint64_t)lanes, (uint8_t)repeats, steps);
@@ -44,8 +59,25 @@ __aicore__ inline void apply_repeats(const LocalTensor<float> &to, const LocalTe
     }
 }
 
-/* n rows of `columns` floats; to_step, a_step, b_step: floats from one row to the next, 0 for a row
- * that serves all. */
+/* n rows of `columns` numbers, a repeat per row; to_step, a_step, b_step: numbers from one row to
+ * the next, at most REPEATS blocks, 0 for a row that serves all. */
+template <Op OP, typename F>
+__aicore__ inline void
+repeat_rows(const LocalTensor<F> &to, uint32_t to_step, const LocalTensor<F> &a, uint32_t a_step,
+            const LocalTensor<F> &b, uint32_t b_step, uint32_t n, uint32_t columns) {
+    constexpr uint32_t block = 32 / sizeof(F), lanes = 256 / sizeof(F);
+    BinaryRepeatParams steps(1, 1, 1, (uint8_t)(to_step / block), (uint8_t)(a_step / block),
+                             (uint8_t)(b_step / block));
+    for (uint32_t i = 0; i < n; i += REPEATS) {
+        uint32_t repeats = least(n - i, REPEATS);
+        for (uint32_t c = 0; c < columns; c += lanes) {
+            apply_repeats<OP>(to[i * to_step + c], a[i * a_step + c], b[i * b_step + c],
+                              least(columns - c, lanes), repeats, steps);
+        }
+    }
+}
+
+/* The same of floats, with steps of any length, by the fewest calls. */
 template <Op OP>
 __aicore__ inline void apply_rows(const LocalTensor<float> &to, uint32_t to_step,
                                   const LocalTensor<float> &a, uint32_t a_step,
@@ -57,21 +89,12 @@ __aicore__ inline void apply_rows(const LocalTensor<float> &to, uint32_t to_step
     }
     bool near =
         to_step <= REPEATS * BLOCK && a_step <= REPEATS * BLOCK && b_step <= REPEATS * BLOCK;
-    if (n == 1 || !near || columns >= n * LANES) {
-        for (uint32_t i = 0; i < n; i++) {
-            apply_flat<OP>(to[i * to_step], a[i * a_step], b[i * b_step], columns);
-        }
+    if (n > 1 && near && columns < n * LANES) {
+        repeat_rows<OP>(to, to_step, a, a_step, b, b_step, n, columns);
         return;
     }
-    BinaryRepeatParams steps(1, 1, 1, (uint8_t)(to_step / BLOCK), (uint8_t)(a_step / BLOCK),
-                             (uint8_t)(b_step / BLOCK));
-    for (uint32_t i = 0; i < n; i += REPEATS) {
-        uint32_t repeats = n - i < REPEATS ? n - i : REPEATS;
-        for (uint32_t c = 0; c < columns; c += LANES) {
-            uint32_t lanes = columns - c < LANES ? columns - c : LANES;
-            apply_repeats<OP>(to[i * to_step + c], a[i * a_step + c], b[i * b_step + c], lanes,
-                              repeats, steps);
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        apply_flat<OP>(to[i * to_step], a[i * a_step], b[i * b_step], columns);
     }
 }
 
@@ -121,9 +144,9 @@ __aicore__ inline void scale_rows(const LocalTensor<float> &to, uint32_t to_step
     }
     UnaryRepeatParams steps(1, 1, (uint8_t)(to_step / BLOCK), (uint8_t)(a_step / BLOCK));
     for (uint32_t i = 0; i < n; i += REPEATS) {
-        uint32_t repeats = n - i < REPEATS ? n - i : REPEATS;
+        uint32_t repeats = least(n - i, REPEATS);
         for (uint32_t c = 0; c < columns; c += LANES) {
-            uint32_t lanes = columns - c < LANES ? columns - c : LANES;
+            uint32_t lanes = least(columns - c, LANES);
             Muls(to[i * to_step + c], a[i * a_step + c], factor, (uint64_t)lanes, (uint8_t)repeats,
                  steps);
         }
@@ -140,6 +163,6 @@ __aicore__ inline void add_tree(const LocalTensor<float> &slabs, uint32_t n, uin
     }
 }
 
-} // namespace rotary
+} // namespace rows
 
 #endif
