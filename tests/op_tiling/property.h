@@ -55,6 +55,10 @@ struct property {
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
 
+/* What is wrong with the keys in kernels/kernel.cpp, where tiling has answered with `keys`, those
+ * in `synced` with sync_all: a bit for each. */
+const char *judge_keys(const char *kernels, const char *kernel, uint64_t keys, uint64_t synced);
+
 #define NEED(condition)                                                                            \
     do {                                                                                           \
         if (!(condition)) return #condition;                                                       \

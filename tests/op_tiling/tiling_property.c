@@ -5,7 +5,9 @@
  * that the kernel can carry out: see the judges in property_*.c. The same call gives the same bytes
  * twice; the output shapes of infer are accepted.
  *
- *     tiling_property [--count N] [--seed S] [OPERATOR]
+ *     tiling_property [--count N] [--seed S] [--kernels op_kernel] [OPERATOR]
+ *
+ * With --kernels, N is expected to bring up every key that the kernels have.
  */
 #include "property.h"
 
@@ -125,6 +127,8 @@ static void print_trial(const struct trial *t) {
 
 struct tally {
     uint64_t accepted, refused, failed;
+    /* a bit for each key */
+    uint64_t keys, synced;
 };
 
 static unsigned char first_data[CAPACITY], again_data[CAPACITY], other_data[CAPACITY];
@@ -141,7 +145,7 @@ static ascgrad_result call(size_t op, const struct trial *t, const struct ascgra
 }
 
 static const char *common(const struct trial *t, const struct ascgrad_launch *l) {
-    NEED(l->block_dim >= 1 && l->block_dim <= t->chip.cores);
+    NEED(l->key < 64 && l->block_dim >= 1 && l->block_dim <= t->chip.cores);
     NEED(l->size > 0 && l->size <= CAPACITY && l->size % 8 == 0);
     NEED(*(const unsigned char *)&l->sync_all <= 1);
     NEED(!l->sync_all || l->workspace > 0);
@@ -190,6 +194,8 @@ static void try_one(size_t op, struct trial *t, uint64_t seed, struct tally *tal
     if (call(op, t, &t->chip, first_data, &launch, &error) == ASCGRAD_DONE) {
         tally->accepted++;
         wrong = common(t, &launch);
+        if (!wrong) tally->keys |= (uint64_t)1 << launch.key;
+        if (!wrong && launch.sync_all) tally->synced |= (uint64_t)1 << launch.key;
         if (!wrong) wrong = properties[op]->judge(t, &launch);
         if (!wrong) wrong = repeat(op, t, &launch);
     } else {
@@ -210,12 +216,14 @@ static uint64_t number(const char *text) {
 
 int main(int argc, char **argv) {
     uint64_t count = 100000, seed = (uint64_t)time(NULL), failed = 0;
-    const char *only = NULL;
+    const char *only = NULL, *kernels = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--count") == 0)
             count = number(argv[++i]);
         else if (strcmp(argv[i], "--seed") == 0)
             seed = number(argv[++i]);
+        else if (strcmp(argv[i], "--kernels") == 0)
+            kernels = argv[++i];
         else
             only = argv[i];
     }
@@ -239,7 +247,10 @@ int main(int argc, char **argv) {
                functions[op].type, seed, tally.accepted, tally.refused, tally.failed,
                (double)(clock() - start) / CLOCKS_PER_SEC);
         fflush(stdout);
-        failed += tally.failed;
+        const char *wrong =
+            kernels ? judge_keys(kernels, properties[op]->kernel, tally.keys, tally.synced) : NULL;
+        if (wrong) printf("FAIL %s: not %s\n", functions[op].type, wrong);
+        failed += tally.failed + (wrong != NULL);
         if (count >= 1000 && !tally.accepted) {
             printf("FAIL %s: not one call was accepted\n", functions[op].type);
             failed++;
