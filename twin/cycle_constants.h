@@ -56,8 +56,8 @@
 #define TWIN_SCALAR_INIT_BUFFER 30.0 /* [?] per buffer */
 
 /* Cross-core. */
-/* After the last core has arrived: 1 us on 910B1. [D] "1 to 2 us", a remark in a kernel of CANN's own
- * operator library (compressor_epilogue_kernel_c128.h, 2026); no measurement is public. */
+/* After the last core has arrived: 1 us on 910B1. [D] "1 to 2 us", a remark in a kernel of CANN's
+ * own operator library (compressor_epilogue_kernel_c128.h, 2026); no measurement is public. */
 #define TWIN_SYNC_ALL 1850.0
 
 #endif
