@@ -25,7 +25,7 @@
 #define STAGE_PREFIX "." VENDOR "."
 #define CONFIG_NAME  "config.ini"
 
-#define OLD_NAME       "old" /* of the old version in the stage, where it takes two renames */
+#define OLD_NAME "old" /* of the old version in the stage, where it takes two renames */
 
 /* Exit status. A function that ends the work returns one of these after saying why. */
 enum { DONE = 0, USAGE = 1, REFUSED = 2, FAILED = 3 };

@@ -74,7 +74,8 @@ def mindspore(folder):
     rope.found(f"{folder}/mindspore_half_slices.txt", mode=0)
 
     rope = Rope("MindSpore, pairs by slices with a step, stacked")
-    pair, flat = X[:3] + (H, 2), rope.ints("flat", X)
+    pair = X[:3] + (H, 2)
+    rope.ints("flat", X)
     shape, steps, ends = rope.ints("shape", X), rope.ints("steps", [1, 1, 1, 2]), rope.ints("ends", X)
     evens, odds = rope.ints("evens", [0, 0, 0, 0]), rope.ints("odds", [0, 0, 0, 1])
     product = rope.op("product", "Mul", [rope.dy, rope.sin])

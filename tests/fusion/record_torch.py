@@ -279,7 +279,7 @@ def main(folder):
 def part_names(graph):
     """Of a rope on the first lanes only: the sum, and the slice of dy that it rotates."""
     lines = [line.split() for line in graph.out.lines if line.startswith("node")]
-    slices = [w[1] for w in lines if w[2] == "StridedSliceV2" and f"in=dy," in " ".join(w)]
+    slices = [w[1] for w in lines if w[2] == "StridedSliceV2" and "in=dy," in " ".join(w)]
     narrow = f"out=fp32[{B},{N},{S},{D // 2}]"
     sums = [w[1] for w in lines if w[2] == "Add" and narrow in w]
     return sums[-1], slices[0]

@@ -17,10 +17,12 @@ fail() {
     exit 1
 }
 
+# shellcheck disable=SC1091 # made by the installation
 . "$installed/set_env.sh"
 unset ASCEND_HOME_PATH ASCEND_TOOLKIT_HOME
-cmake -S "$top/examples/aclnn" -B "$dir/build" "-DASCEND_CANN=$build/standin" >"$dir/log" 2>&1 &&
-    cmake --build "$dir/build" >>"$dir/log" 2>&1 || fail "$(cat "$dir/log")"
+cmake -S "$top/examples/aclnn" -B "$dir/build" "-DASCEND_CANN=$build/standin" >"$dir/log" 2>&1 ||
+    fail "$(cat "$dir/log")"
+cmake --build "$dir/build" >>"$dir/log" 2>&1 || fail "$(cat "$dir/log")"
 ! grep -q warning: "$dir/log" || fail "$(grep warning: "$dir/log")"
 programs=$(cd "$top/examples/aclnn" && ls ./*_grad.c)
 [ "$(echo "$programs" | wc -l)" -eq 5 ] || fail "not five programs: $programs"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of GE's ge::Graph that the parser plugins, the graph pass and the example graphs need, for machines
- * without a CANN toolkit.
+ * The part of GE's ge::Graph that the parser plugins, the graph pass and the example graphs need,
+ * for machines without a CANN toolkit.
  */
 #ifndef ASCGRAD_GRAPH_GRAPH_H
 #define ASCGRAD_GRAPH_GRAPH_H

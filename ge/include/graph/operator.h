@@ -23,7 +23,7 @@ namespace ge {
 
 using graphStatus = uint32_t;
 constexpr graphStatus GRAPH_SUCCESS = 0;
-class Tensor;       /* whoever sets constants or descriptors brings the definitions */
+class Tensor; /* whoever sets constants or descriptors brings the definitions */
 class TensorDesc;
 class OperatorImpl; /* GE's own; the IR recorder and test doubles bring theirs */
 
