@@ -15,13 +15,15 @@ enum { FOR_INFER = 1, FOR_TILE = 2, FOR_RUN = 4, FOR_PERF = 8 };
 struct words {
     const char *file[ASCGRAD_OUTPUTS_MAX]; /* output files by index */
     const char *report;
+    int what;       /* FOR_INFER, FOR_TILE, FOR_RUN or FOR_PERF */
     unsigned given; /* options that go only once, as bits */
 };
 
-static int add_input(struct request *r, int what, char *word) {
+static int add_input(struct request *r, struct words *w, char *word) {
     char *value = strchr(word, '=');
     if (!value) {
-        complain("--in wants NAME=%s, not '%s'", what == FOR_RUN ? "FILE" : "dtype[shape]", word);
+        complain("--in wants NAME=%s, not '%s'", w->what == FOR_RUN ? "FILE" : "dtype[shape]",
+                 word);
         return EXIT_USAGE;
     }
     *value++ = 0;
@@ -31,7 +33,7 @@ static int add_input(struct request *r, int what, char *word) {
                  word);
         return EXIT_USAGE;
     }
-    if (what != FOR_RUN) {
+    if (w->what != FOR_RUN) {
         if (text_parse_spec(value, &r->in[i])) return EXIT_DONE;
         complain("'%s' is not dtype[shape], such as fp16[2,64,128]", value);
         r->in[i].rank = -1;
@@ -64,7 +66,8 @@ static int add_output(struct request *r, struct words *w, char *word) {
     return EXIT_DONE;
 }
 
-static int set_cores(struct request *r, const char *word) {
+static int set_cores(struct request *r, struct words *w, char *word) {
+    (void)w;
     char *end;
     long n = strtol(word, &end, 10);
     if (end == word || *end || n < 1 || n > ASCGRAD_CORES_MAX) {
@@ -75,28 +78,59 @@ static int set_cores(struct request *r, const char *word) {
     return EXIT_DONE;
 }
 
-/* One option with its value; *used is how many words it took. */
-static int one_option(struct request *r, struct words *w, int what, int argc, char **argv,
-                      int *used) {
+static int add_attr(struct request *r, struct words *w, char *word) {
     char why[ASCGRAD_WHY];
+    (void)w;
+    if (request_attr(r, word, why)) return EXIT_DONE;
+    complain("%s", why);
+    return EXIT_USAGE;
+}
+
+static int set_soc(struct request *r, struct words *w, char *word) {
+    (void)w;
+    r->soc = word;
+    return EXIT_DONE;
+}
+
+static int set_report(struct request *r, struct words *w, char *word) {
+    (void)r;
+    w->report = word;
+    return EXIT_DONE;
+}
+
+static int set_trace(struct request *r, struct words *w, char *word) {
+    (void)w;
+    r->trace = word;
+    return EXIT_DONE;
+}
+
+enum { TIMED = FOR_TILE | FOR_RUN | FOR_PERF, ALL = FOR_INFER | TIMED };
+
+static const struct option {
+    const char *name;
+    int allowed;
+    bool often; /* may be given more than once */
+    int (*take)(struct request *r, struct words *w, char *word);
+} options[] = {
+    {"--in", ALL, true, add_input},
+    {"--attr", ALL, true, add_attr},
+    {"--out", FOR_RUN, true, add_output},
+    {"--soc", TIMED, false, set_soc},
+    {"--cores", TIMED, false, set_cores},
+    {"--report", FOR_RUN, false, set_report},
+    {"--trace", FOR_RUN | FOR_PERF, false, set_trace},
+};
+
+/* One option with its value; *used is how many words it took. */
+static int one_option(struct request *r, struct words *w, int argc, char **argv, int *used) {
+    enum { OPTIONS = sizeof options / sizeof options[0] };
     *used = 1;
-    if (strcmp(argv[0], "--fast") == 0 && what == FOR_RUN) return r->fast = true, EXIT_DONE;
-    static const struct {
-        const char *name;
-        int allowed;
-    } valued[] = {
-        {"--in", 15},
-        {"--attr", 15},
-        {"--out", FOR_RUN},
-        {"--soc", 14},
-        {"--cores", 14},
-        {"--report", FOR_RUN},
-        {"--trace", FOR_RUN | FOR_PERF},
-    };
+    if (strcmp(argv[0], "--fast") == 0 && w->what == FOR_RUN) return r->fast = true, EXIT_DONE;
     int k = 0;
-    while (k < 7 && (strcmp(argv[0], valued[k].name) != 0 || !(valued[k].allowed & what)))
+    while (k < OPTIONS &&
+           (strcmp(argv[0], options[k].name) != 0 || !(options[k].allowed & w->what)))
         k++;
-    if (k == 7) {
+    if (k == OPTIONS) {
         complain("there is no option '%s' here; see ascgrad --help", argv[0]);
         return EXIT_USAGE;
     }
@@ -105,36 +139,17 @@ static int one_option(struct request *r, struct words *w, int what, int argc, ch
         return EXIT_USAGE;
     }
     *used = 2;
-    if (k > 2 && w->given >> k & 1) {
+    if (!options[k].often && w->given >> k & 1) {
         complain("%s is given twice", argv[0]);
         return EXIT_USAGE;
     }
     w->given |= 1u << k;
-    switch (k) {
-    case 0:
-        return add_input(r, what, argv[1]);
-    case 1:
-        if (request_attr(r, argv[1], why)) return EXIT_DONE;
-        complain("%s", why);
-        return EXIT_USAGE;
-    case 2:
-        return add_output(r, w, argv[1]);
-    case 3:
-        r->soc = argv[1];
-        return EXIT_DONE;
-    case 4:
-        return set_cores(r, argv[1]);
-    case 5:
-        w->report = argv[1];
-        return EXIT_DONE;
-    default:
-        r->trace = argv[1];
-        return EXIT_DONE;
-    }
+    return options[k].take(r, w, argv[1]);
 }
 
 static int parse(struct request *r, struct words *w, int what, int argc, char **argv) {
     memset(w, 0, sizeof *w);
+    w->what = what;
     memset(r, 0, sizeof *r);
     if (argc < 1 || argv[0][0] == '-') {
         complain("which operator? See ascgrad ops");
@@ -145,7 +160,7 @@ static int parse(struct request *r, struct words *w, int what, int argc, char **
         return EXIT_USAGE;
     }
     for (int i = 1, used; i < argc; i += used) {
-        int status = one_option(r, w, what, argc - i, argv + i, &used);
+        int status = one_option(r, w, argc - i, argv + i, &used);
         if (status != EXIT_DONE) return status;
     }
     return EXIT_DONE;

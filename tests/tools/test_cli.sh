@@ -95,7 +95,7 @@ expect 0 '' "$python" -c 'import json; t = json.load(open("tile.json")); assert 
   --in 'encoder_query=fp32[1,2,2,16]' --in 'encoder_key=fp32[1,3,2,16]' >norm.json
 expect 0 '' "$python" - <<'PY'
 import json
-for name, field, first in (("rotary", "slab_stride", None), ("rotary", "keys", 3), ("norm", "stream.lines", None)):
+for name, field, first in (("rotary", "slab_stride", None), ("rotary", "cos_rows", 3), ("norm", "stream.lines", None)):
     t = json.load(open(name + ".json"))
     raw = bytes.fromhex(t["tiling_hex"])
     assert len(raw) == t["tiling_bytes"] and field in t["fields"], (name, field)
