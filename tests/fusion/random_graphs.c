@@ -23,7 +23,7 @@ static uint32_t draw(uint32_t below) {
 
 static struct fusion_graph *g;
 
-/* Shapes are [B, S, lanes...]: two leading axes; tables have the first or both of size 1. */
+/* Shapes are [B, S, lanes...]: two leading axes; tables have some of them, the others are 1. */
 enum { B = 2, S = 2 };
 
 static int32_t shaped(int32_t node, int32_t port, int32_t rank, const int64_t *dim) {
@@ -183,6 +183,14 @@ static int32_t turn_lanes(int32_t a) {
     return reshape(make("Transpose", in, 2, 4, back ? wide : turned), 3, flat);
 }
 
+/* The two leading axes change places; their sizes are the same, so that no shape tells. */
+static int32_t turn_lead(int32_t a) {
+    if (of(a)->rank != 3 || of(a)->dim[0] != of(a)->dim[1]) return a;
+    int64_t dim[] = {of(a)->dim[1], of(a)->dim[0], of(a)->dim[2]}, perm[] = {1, 0, 2};
+    int32_t in[] = {a, ints(perm, 3)};
+    return make("Transpose", in, 2, 3, dim);
+}
+
 /* What is spoilt: the number of the choice at which the wrong thing is done. */
 static int32_t spoil_at, choices;
 
@@ -214,12 +222,15 @@ static int32_t put_together(int32_t low, int32_t high, bool pairs) {
 
 static int32_t sum(int32_t a, int32_t b) {
     if (spoil()) return elementwise("Sub", a, b);
+    if (spoil()) return elementwise("Add", elementwise("Add", a, b), a);
     if (draw(4) == 0) return elementwise("Sub", a, negative(b));
     return draw(2) ? elementwise(draw(2) ? "Add" : "AddN", a, b) : elementwise("Add", b, a);
 }
 
 static int32_t product(int32_t a, int32_t b) {
     if (spoil()) return elementwise("Mul", a, a);
+    if (spoil()) return elementwise("Mul", turn_lead(a), b);
+    if (draw(6) == 0) return elementwise("Mul", negative(a), negative(b));
     return draw(2) ? elementwise("Mul", a, b) : elementwise("Mul", b, a);
 }
 
@@ -255,7 +266,7 @@ static int32_t rarer_rope(int32_t dy, int32_t cos, int32_t sin) {
 static void anything(int32_t *pool, int32_t count, int32_t more) {
     for (int32_t i = 0; i < more; i++) {
         int32_t a = pool[draw((uint32_t)count)], b = pool[draw((uint32_t)count)], made;
-        switch (draw(8)) {
+        switch (draw(9)) {
         case 0:
         case 1:
             made = elementwise("Mul", a, b);
@@ -276,6 +287,9 @@ static void anything(int32_t *pool, int32_t count, int32_t more) {
             break;
         case 6:
             made = of(a)->dim[2] < 9 ? zip(a, b) : a;
+            break;
+        case 7:
+            made = turn_lead(a);
             break;
         default:
             made = turn_lanes(a);
@@ -305,9 +319,15 @@ static int64_t judge(const struct fusion_match *m, uint64_t seed) {
     return wrong;
 }
 
+/* A sum of products over the axes that the table lacks, or over one too few. */
 static void add_sum(int32_t dy, int32_t cos, int32_t x) {
-    int64_t axes[] = {0, 1}, one = 1, dim[] = {1, of(cos)->dim[1], of(cos)->dim[2]};
-    int32_t in[] = {product(dy, x), ints(axes, of(cos)->dim[1] == 1 ? 2 : 1)};
+    int64_t axes[2], count = 0, one = 1, dim[] = {B, S, of(cos)->dim[2]};
+    for (int64_t k = 0; k < 2; k++)
+        if (of(cos)->dim[k] == 1 && draw(8) != 0) {
+            axes[count++] = k;
+            dim[k] = 1;
+        }
+    int32_t in[] = {product(dy, x), ints(axes, count)};
     int32_t tensor = make("ReduceSum", in, 2, 3, dim);
     fusion_add_attr(g, of(tensor)->node, "keep_dims", &one, 1);
     int32_t reader = fusion_add_node(g, "NetOutput", "reader", 0);
@@ -318,10 +338,10 @@ static void add_sum(int32_t dy, int32_t cos, int32_t x) {
 static bool build(void) {
     bool small = draw(3) == 0, pairs = draw(2), plain = draw(4) != 0;
     int64_t lanes = draw(2) ? 4 : 8, table = small && plain ? lanes / 2 : lanes;
-    int64_t rows = draw(2) ? 1 : S;
-    int32_t dy = data(B, S, lanes), cos = data(1, rows, table), sin = data(1, rows, table);
+    int64_t batch = draw(2) ? 1 : B, rows = draw(2) ? 1 : S;
+    int32_t dy = data(B, S, lanes), cos = data(batch, rows, table), sin = data(batch, rows, table);
     int32_t x = data(B, S, lanes), made, pool[12] = {dy, cos, sin, x};
-    spoil_at = draw(3) == 0 ? -1 : (int32_t)draw(24);
+    spoil_at = draw(3) == 0 ? -1 : (int32_t)draw(32);
     choices = 0;
     uint32_t kind = draw(5);
     if (kind == 0) {

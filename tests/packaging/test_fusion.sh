@@ -63,6 +63,10 @@ status 0 "fusion off" "$ASCGRAD_BIN" fusion off --opp "$opp"
 is off "repaired"
 
 status 0 "fusion on" "$ASCGRAD_BIN" fusion on --opp "$opp"
+# The command of the package knows whose it is.
+cp "$ASCGRAD_BIN" "$base/ascgrad"
+mv "$base/ascgrad" "$ours/bin/$native/ascgrad"
+same "its own package" "$(env -u ASCEND_OPP_PATH "$ours/bin/ascgrad" fusion status)" "graph pass: on ($ours)"
 status 0 "uninstall.sh" sh "$ours/scripts/uninstall.sh" --quiet
 [ ! -e "$ours" ] && pass || fail "uninstalling leaves $(find "$ours")"
 
