@@ -111,9 +111,9 @@ bool fusion_set_ints(struct fusion_graph *graph, int32_t t, const int64_t *ints,
     return tensor->ints != NULL;
 }
 
-bool fusion_broadcasts(const struct fusion_tensor *a, const struct fusion_tensor *b, int32_t skip) {
+bool fusion_broadcasts(const struct fusion_tensor *a, const struct fusion_tensor *b) {
     if (a->rank > b->rank) return false;
-    for (int32_t i = 0; i < a->rank - skip; i++) {
+    for (int32_t i = 0; i < a->rank; i++) {
         int64_t mine = a->dim[i], theirs = b->dim[i + b->rank - a->rank];
         if (mine != theirs && mine != 1) return false;
     }

@@ -96,9 +96,8 @@ static inline int64_t fusion_elements(const struct fusion_tensor *t, int32_t fro
     return n;
 }
 
-/* May a's dimensions before its last `skip` stand where b's before its last `skip` are, aligned at
- * the right: each equal or 1? */
-bool fusion_broadcasts(const struct fusion_tensor *a, const struct fusion_tensor *b, int32_t skip);
+/* Does a's shape broadcast to b's: aligned at the right, each dimension equal or 1? */
+bool fusion_broadcasts(const struct fusion_tensor *a, const struct fusion_tensor *b);
 
 #ifdef __cplusplus
 }

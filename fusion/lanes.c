@@ -45,7 +45,7 @@ static const struct fusion_value *operand(struct fusion_values *values, int32_t 
     const struct fusion_tensor *o = &values->graph->tensor[out], *t;
     if (in == FUSION_ABSENT) return NULL;
     t = &values->graph->tensor[in];
-    if (!fusion_static(t) || t->dtype != o->dtype || !fusion_broadcasts(t, o, 0)) return NULL;
+    if (!fusion_static(t) || t->dtype != o->dtype || !fusion_broadcasts(t, o)) return NULL;
     int32_t missing = o->rank - t->rank, own = lead > missing ? lead - missing : 0;
     const struct fusion_value *value = fusion_value(values, in, own, moves);
     if (!value) return NULL;

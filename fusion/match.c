@@ -86,7 +86,8 @@ static bool holds(const struct fusion_value *value, enum fusion_how how, const s
     return true;
 }
 
-/* Of all tensors met on the way, the smallest that holds the table; a whole one before others. */
+/* Of all tensors met on the way, the smallest that holds the table; a whole one before others. That
+ * it was met means that its leading axes broadcast to those of dx. */
 static bool find_table(struct fusion_search *search, int32_t dx, const struct wanted *want,
                        int32_t lanes, struct fusion_table *table) {
     const struct fusion_graph *graph = search->graph;
@@ -102,7 +103,6 @@ static bool find_table(struct fusion_search *search, int32_t dx, const struct wa
             int64_t elements = fusion_elements(tensor, 0, tensor->rank);
             if (elements < least && tensor->dtype == graph->tensor[dx].dtype &&
                 search->values.known[i].value.term &&
-                fusion_broadcasts(tensor, &graph->tensor[dx], 1) &&
                 holds(&search->values.known[i].value, how, want, lanes)) {
                 table->tensor = t;
                 least = elements;

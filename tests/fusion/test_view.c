@@ -122,6 +122,18 @@ static void test_contradictions(void **state) {
     }
 }
 
+/* A table of five rows for a gradient of four. */
+static void test_shapes_that_do_not_meet(void **state) {
+    (void)state;
+    for (int64_t rows = 1; rows < 6; rows++) {
+        struct fusion_graph *g = load("torch_half");
+        g->tensor[find_tensor(g, "cos")].dim[2] = rows;
+        g->tensor[find_tensor(g, "sin")].dim[2] = rows;
+        assert_int_equal(matches_in(g), rows == 1 || rows == 4);
+        fusion_graph_free(g);
+    }
+}
+
 static void test_missing_inputs(void **state) {
     (void)state;
     struct fusion_graph *g = load("torch_half");
@@ -230,9 +242,13 @@ static void test_hundred_thousand_nodes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty),          cmocka_unit_test(test_spoilt),
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_missing_inputs),
-        cmocka_unit_test(test_reasons),        cmocka_unit_test(test_hundred_thousand_nodes),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_spoilt),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_shapes_that_do_not_meet),
+        cmocka_unit_test(test_missing_inputs),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_hundred_thousand_nodes),
     };
     if (argc != 2) return 1;
     folder = argv[1];
