@@ -137,6 +137,21 @@ def left_alone(folder):
         rope.op("dx", "Add", [straight, turned])
         rope.found(f"{folder}/{name}.txt")
 
+    # Lane by lane the same, row by row not: one slice takes away a leading axis.
+    rope = Rope("Two gradients: one row of every matrix, and every row of one matrix")
+    cube, row, low = (D, D, D), (D, D), (D, H)
+    x = rope.input("cube", "fp32", cube)
+    cos, sin = rope.input("row_cos", "fp32", (1, D)), rope.input("row_sin", "fp32", (1, D))
+    zero, one = rope.ints("zero", [0, 0, 0]), rope.ints("one", [1, 0, 0])
+    ends, steps = rope.ints("ends", [2, D, D]), rope.ints("steps", [1, 1, 1])
+    first = rope.op("first", "StridedSlice", [x, zero, ends, steps], row, begin_mask=5, end_mask=5, shrink_axis_mask=2)
+    second = rope.op("second", "StridedSlice", [x, one, ends, steps], row, begin_mask=6, end_mask=6, shrink_axis_mask=1)
+    straight = rope.op("straight", "Mul", [first, cos], row)
+    left, right = rope.split("parts", rope.op("product", "Mul", [second, sin], row), low)
+    turned = rope.op("turned", "ConcatV2", [right, rope.op("minus", "Neg", [left], low), rope.axis], row)
+    rope.op("dx", "Add", [straight, turned], row)
+    rope.found(f"{folder}/left_shrunk_lead.txt")
+
     rope = Rope("The gradient of a complete rope and something else")
     rope.half()
     rope.lines[-1] = rope.lines[-1].replace("dx Add", "part Add")
