@@ -32,6 +32,8 @@ expect "an installation without compiling: $used ms of processor" [ "$used" -lt 
 expect "its own command" "$ours/bin/ascgrad" ops
 doctor() { env "ASCEND_OPP_PATH=$opp" "LD_LIBRARY_PATH=$libs" "$ours/bin/ascgrad" doctor; }
 expect "its own doctor" doctor
+wheel=$(echo "$ours"/python/ascgrad-*_"$(uname -m)".whl)
+expect "the wheel of this machine" cmp "$wheel" "$(dirname "$ASCGRAD_RUN")/$(basename "$wheel")"
 expect "leaving out" env "ASCEND_OPP_PATH=$opp" sh "$ASCGRAD_RUN" --no-override
 expect "doctor after leaving out" doctor
 said "--no-override: CANN has it"
