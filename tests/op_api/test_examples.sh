@@ -17,7 +17,7 @@ fail() {
     exit 1
 }
 
-# shellcheck disable=SC1091 # made by the installation
+# shellcheck source=/dev/null
 . "$installed/set_env.sh"
 unset ASCEND_HOME_PATH ASCEND_TOOLKIT_HOME
 cmake -S "$top/examples/aclnn" -B "$dir/build" "-DASCEND_CANN=$build/standin" >"$dir/log" 2>&1 ||
