@@ -69,7 +69,7 @@ for dir; do
     [ -d "$dir" ] || continue
     find "$dir" -type f ! -path '*/tbe/kernel/*' >"$list"
     for name in ascgrad probe setup libcust_opsproto_rt2.0.so libcust_opmaster_rt2.0.so \
-        libcust_tf_parsers.so libcust_onnx_parsers.so; do
+        libcust_tf_parsers.so libcust_onnx_parsers.so libcust_opapi.so; do
         grep -q "/$name\$" "$list" || fail "$dir has no $name"
     done
     while read -r file; do
