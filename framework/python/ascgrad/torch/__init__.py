@@ -5,13 +5,15 @@
     y = ascgrad.torch.rotary_mul(x, cos, sin)          # differentiable; the backward is RotaryMulGrad
     dx, dr1, dr2 = torch.ops.ascgrad.rotary_mul_grad(x, cos, sin, dy)
 
-Importing it defines torch.ops.ascgrad.* for CPU (libascgrad) and Meta. On an NPU in graph mode call
-ascgrad.torch.converters.register() once: torchair then puts our operators into the GE graph.
+Importing it defines torch.ops.ascgrad.* for CPU (libascgrad), Meta, and the NPU in eager mode (docs/aclnn.md). In graph
+mode call ascgrad.torch.converters.register() once: torchair then puts our operators into the GE graph.
 ascgrad.torch.use(model) makes a model of the Hugging Face kind use them.
 """
-from . import converters, library
+from . import converters, library, npu
 from .functions import exp_segsum, norm_rope_concat, rope, rotary_mul, rotary_position_embedding
 from .models import use
 
 __all__ = ["converters", "exp_segsum", "library", "norm_rope_concat", "rope", "rotary_mul",
            "rotary_position_embedding", "use"]
+
+npu.register(library.of_torch)

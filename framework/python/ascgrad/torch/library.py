@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.ascgrad.*: the operators under the snake case of their IR names, arguments in the order of the IR (inputs,
-then attributes), for CPU through libascgrad and for Meta. The schemas are made from the IR.
+then attributes), for CPU through libascgrad and for Meta; npu.py has them for the NPU. The schemas are made from the IR.
 
 A refusal is a RuntimeError with the operator's sentence. Meta needs no library: it then leaves the refusing to tiling.
 """
@@ -11,7 +11,7 @@ import ascgrad
 from ascgrad import _library, _shapes
 
 _NAMES = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
-_DTYPES = {name: dtype for dtype, name in _NAMES.items()}
+DTYPES = {name: dtype for dtype, name in _NAMES.items()}
 _KINDS = {"int": "int", "bool": "bool", "float": "float", "listInt": "int[]", "listFloat": "float[]"}
 
 
@@ -27,13 +27,13 @@ def _schema(ir):
     return f"({', '.join(reversed(words))}) -> " + (f"({returns})" if len(ir["out"]) > 1 else returns)
 
 
-def _dtype_name(tensor, op, name):
+def dtype_name(tensor, op, name):
     if tensor.dtype not in _NAMES:
         raise RuntimeError(f"{op}: {name} is {tensor.dtype}; the operator takes float32, float16 and bfloat16")
     return _NAMES[tensor.dtype]
 
 
-def _split(op, args):
+def split(op, args):
     """Arguments in IR order -> present inputs by name, attributes by name."""
     ir = _library.operators()[op]
     names = [name for name, _, _ in ir["in"]]
@@ -45,7 +45,7 @@ def _split(op, args):
 
 def _to_numpy(tensor, op, name):
     tensor = tensor.detach()
-    if _dtype_name(tensor, op, name) == "bf16":
+    if dtype_name(tensor, op, name) == "bf16":
         return tensor.contiguous().view(torch.int16).numpy().view(np.uint16)
     return tensor.numpy()
 
@@ -56,19 +56,19 @@ def _to_torch(array):
     return torch.from_numpy(array)
 
 
-def _unpacked(values):
+def unpacked(values):
     return tuple(values) if len(values) > 1 else values[0]
 
 
 def _cpu(op):
     def kernel(*args):
-        tensors, attrs = _split(op, args)
+        tensors, attrs = split(op, args)
         arrays = {name: _to_numpy(t, op, name) for name, t in tensors.items()}
         try:
             out, _ = ascgrad.run(op, arrays, attrs, fast=True)
         except ValueError as refusal:
             raise RuntimeError(str(refusal)) from None
-        return _unpacked([_to_torch(a) for a in out.values()])
+        return unpacked([_to_torch(a) for a in out.values()])
     return kernel
 
 
@@ -82,7 +82,7 @@ def _hint(symbol):
 
 def output_shapes(op, tensors, attrs):
     """(dtype, shape) of the outputs; RuntimeError with the operator's sentence if it refuses."""
-    given = {name: (_dtype_name(t, op, name), list(t.shape)) for name, t in tensors.items()}
+    given = {name: (dtype_name(t, op, name), list(t.shape)) for name, t in tensors.items()}
     try:
         return _shapes.outputs(op, given, attrs, _hint)
     except ValueError as refusal:
@@ -91,17 +91,17 @@ def output_shapes(op, tensors, attrs):
 
 def _meta(op):
     def kernel(*args):
-        tensors, attrs = _split(op, args)
+        tensors, attrs = split(op, args)
         like = next(iter(tensors.values()))
-        return _unpacked([like.new_empty(shape, dtype=_DTYPES[dtype])
+        return unpacked([like.new_empty(shape, dtype=DTYPES[dtype])
                           for dtype, shape in output_shapes(op, tensors, attrs)])
     return kernel
 
 
-_library_of_torch = torch.library.Library("ascgrad", "DEF")
+of_torch = torch.library.Library("ascgrad", "DEF")
 for _op, _ir in _library.operators().items():
-    _library_of_torch.define(_ir["kernel"] + _schema(_ir))
-    _library_of_torch.impl(_ir["kernel"], _cpu(_op), "CPU")
-    _library_of_torch.impl(_ir["kernel"], _meta(_op), "Meta")
+    of_torch.define(_ir["kernel"] + _schema(_ir))
+    of_torch.impl(_ir["kernel"], _cpu(_op), "CPU")
+    of_torch.impl(_ir["kernel"], _meta(_op), "Meta")
     if torch.__version__ < "2":  # there a Meta tensor stops at the autograd key, which has no fallthrough
-        _library_of_torch.impl(_ir["kernel"], _meta(_op), "AutogradMeta")
+        of_torch.impl(_ir["kernel"], _meta(_op), "AutogradMeta")

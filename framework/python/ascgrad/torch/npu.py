@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.ops.ascgrad.* for tensors on the NPU, in eager mode and under aclgraph, by the installed package's aclnn functions.
+
+Registered when ascgrad.torch is imported, for the key that torch_npu uses; without torch_npu nobody has such tensors.
+"""
+import torch
+
+from .. import _aclnn, _library
+from . import library
+
+
+def _described(tensor, op, name):
+    return _aclnn.Tensor(library.dtype_name(tensor, op, name), tensor.shape, tensor.stride(), tensor.data_ptr())
+
+
+def _stream():
+    import torch_npu  # pylint: disable=import-outside-toplevel,import-error
+    return torch_npu.npu.current_stream().npu_stream
+
+
+def kernel(op, stream=_stream):
+    """The operator as a function of tensors and attributes in IR order."""
+    def call(*args):
+        tensors, attrs = library.split(op, args)
+        like = next(iter(tensors.values()))
+        out = [like.new_empty(shape, dtype=library.DTYPES[dtype])
+               for dtype, shape in library.output_shapes(op, tensors, attrs)]
+        held = []  # the allocator gives memory away again in the order of the stream
+
+        def allocate(size):
+            held.append(like.new_empty([size], dtype=torch.uint8))
+            return held[0].data_ptr()
+        _aclnn.library().call(op, {name: _described(t.detach(), op, name) for name, t in tensors.items()}, attrs,
+                              [_described(t, op, "an output") for t in out], allocate, stream())
+        return library.unpacked(out)
+    return call
+
+
+def register(torch_library):
+    for op, ir in _library.operators().items():
+        torch_library.impl(ir["kernel"], kernel(op), "PrivateUse1")
