@@ -199,6 +199,13 @@ def real_imag(x, cos, sin):
     return torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)
 
 
+def wide_pairs(x, cos, sin):
+    """Tables that are broadcast over the two of a pair."""
+    z = x.reshape(*x.shape[:-1], -1, 2)
+    turned = torch.stack((-z[..., 1], z[..., 0]), dim=-1)
+    return (z * cos.unsqueeze(-1) + turned * sin.unsqueeze(-1)).flatten(-2)
+
+
 def quarters(x, cos, sin):
     a, b = x.chunk(2, dim=-1)
     return x * cos + torch.cat((rotate_half(a), rotate_half(b)), dim=-1) * sin
@@ -225,6 +232,7 @@ ROWS = [
     ("pairs", pairs, FULL, torch.bfloat16, dict(mode=1), False),
     ("two_halves", two_halves, HALF, torch.float32, dict(mode=0, how="/halves"), False),
     ("real_imag", real_imag, HALF, torch.float16, dict(mode=1, how="/pairs"), False),
+    ("wide_pairs", wide_pairs, HALF, torch.bfloat16, dict(mode=1, how="/pairs"), False),
     ("quarters", quarters, FULL, torch.float32, dict(mode=2), False),
     ("deinterleaved", deinterleaved, FULL, torch.bfloat16, dict(mode=3), False),
     ("partial", partial, (1, 1, S, D // 2), torch.float32, dict(mode=0, part=True), False),

@@ -134,6 +134,27 @@ static void test_shapes_that_do_not_meet(void **state) {
     }
 }
 
+/* What an attribute changes must change the answer. */
+static void test_attributes(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *attr;
+        int64_t harmless, harmful;
+    } rows[] = {{"GatherV2", "batch_dims", 0, 1},
+                {"ScatterElements", "reduction", 1, 0}, /* "none", or another */
+                {"ScatterElements", "axis", 3, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int32_t harm = 0; harm < 2; harm++) {
+            struct fusion_graph *g = load("torch_pairs");
+            int64_t value = harm ? rows[i].harmful : rows[i].harmless;
+            for (int32_t n = 0; n < g->nodes; n++)
+                if (strcmp(g->node[n].type, rows[i].type) == 0)
+                    fusion_add_attr(g, n, rows[i].attr, &value, 1);
+            assert_int_equal(matches_in(g), !harm);
+            fusion_graph_free(g);
+        }
+}
+
 static void test_missing_inputs(void **state) {
     (void)state;
     struct fusion_graph *g = load("torch_half");
@@ -242,13 +263,10 @@ static void test_hundred_thousand_nodes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_spoilt),
-        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_shapes_that_do_not_meet),
-        cmocka_unit_test(test_missing_inputs),
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_hundred_thousand_nodes),
+        cmocka_unit_test(test_empty),          cmocka_unit_test(test_spoilt),
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_shapes_that_do_not_meet),
+        cmocka_unit_test(test_attributes),     cmocka_unit_test(test_missing_inputs),
+        cmocka_unit_test(test_reasons),        cmocka_unit_test(test_hundred_thousand_nodes),
     };
     if (argc != 2) return 1;
     folder = argv[1];
