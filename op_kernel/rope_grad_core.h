@@ -70,9 +70,17 @@ __aicore__ inline void store(const Core<T> &c, const GlobalTensor<T> &dst,
 template <typename F>
 __aicore__ inline void cross(const LocalTensor<F> &y, const LocalTensor<F> &a,
                              const LocalTensor<F> &b, uint32_t heads, uint32_t padded) {
-    uint32_t step = 2 * padded;
-    repeat_rows<ADD>(y, step, a, step, b[padded], step, heads, padded);
-    repeat_rows<SUB>(y[padded], step, a[padded], step, b, step, heads, padded);
+    constexpr uint32_t lanes = 256 / sizeof(F);
+    uint8_t step = (uint8_t)(2 * padded * sizeof(F) / 32);
+    BinaryRepeatParams steps(1, 1, 1, step, step, step);
+    for (uint32_t n = 0; n < heads; n += REPEATS) {
+        uint32_t repeats = least(heads - n, REPEATS);
+        for (uint32_t j = 0; j < padded; j += lanes) {
+            uint32_t mask = least(padded - j, lanes), low = 2 * padded * n + j, high = low + padded;
+            apply_repeats<ADD>(y[low], a[low], b[high], mask, repeats, steps);
+            apply_repeats<SUB>(y[high], a[high], b[low], mask, repeats, steps);
+        }
+    }
 }
 
 /* y [rows, heads, width] = x * w [rows, 1, width]. An instruction repeats over rows or over heads,
@@ -81,15 +89,24 @@ template <typename F>
 __aicore__ inline void scale(const LocalTensor<F> &y, const LocalTensor<F> &x,
                              const LocalTensor<F> &w, uint32_t rows, uint32_t heads,
                              uint32_t width) {
-    uint32_t row = heads * width;
-    if (heads < rows && row * sizeof(F) / 32 <= REPEATS) {
-        for (uint32_t n = 0; n < heads; n++) {
-            repeat_rows<MUL>(y[n * width], row, x[n * width], row, w, width, rows, width);
+    constexpr uint32_t lanes = 256 / sizeof(F);
+    uint32_t head_step = width * sizeof(F) / 32, row_step = heads * head_step;
+    bool by_row = heads < rows && row_step <= REPEATS; /* both have 8 bits */
+    uint32_t outer = by_row ? heads : rows, inner = by_row ? rows : heads;
+    uint32_t outer_x = by_row ? width : heads * width, inner_x = by_row ? heads * width : width;
+    uint32_t outer_w = by_row ? 0 : width, inner_w = by_row ? width : 0;
+    uint8_t x_step = (uint8_t)(by_row ? row_step : head_step);
+    uint8_t w_step = (uint8_t)(by_row ? head_step : 0);
+    BinaryRepeatParams steps(1, 1, 1, x_step, x_step, w_step);
+    for (uint32_t o = 0; o < outer; o++) {
+        for (uint32_t i = 0; i < inner; i += REPEATS) {
+            uint32_t repeats = least(inner - i, REPEATS);
+            uint32_t at = o * outer_x + i * inner_x, at_w = o * outer_w + i * inner_w;
+            for (uint32_t j = 0; j < width; j += lanes) {
+                apply_repeats<MUL>(y[at + j], x[at + j], w[at_w + j], least(width - j, lanes),
+                                   repeats, steps);
+            }
         }
-        return;
-    }
-    for (uint32_t r = 0; r < rows; r++) {
-        repeat_rows<MUL>(y[r * row], width, x[r * row], width, w[r * width], 0, heads, width);
     }
 }
 
