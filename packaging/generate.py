@@ -20,7 +20,8 @@ import textwrap
 GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
 # attribute type in the IR dump -> in ops-info, in a launcher, in msopgen
 ATTR_TYPE = {"int": ("int", "int", "int"), "bool": ("bool", "bool", "bool"),
-             "float": ("float", "float", "float"), "listInt": ("listInt", "list_int", "list_int")}
+             "float": ("float", "float", "float"), "listInt": ("listInt", "list_int", "list_int"),
+             "listFloat": ("listFloat", "list_float", "list_float")}
 # As CANN's own generator writes them. Never aclnnSupport or fallback: GE would then leave our kernel
 # for CANN's aclnn function.
 VALUES = {"prebuildPattern": "Opaque", "coreType": "AiCore"}

@@ -51,7 +51,8 @@ def test_schemas_follow_the_ir():
     """Every operator of the IR is there, with its inputs, attributes, defaults and outputs."""
     for op, ir in ascgrad.ops.items():
         schema = getattr(torch.ops.ascgrad, ir["kernel"]).default._schema
-        kinds = {"int": "int", "bool": "bool", "List[int]": "listInt"}
+        kinds = {"int": "int", "bool": "bool", "float": "float", "List[int]": "listInt",
+                 "List[float]": "listFloat"}
         tensors = [(a.name, "Optional" in str(a.type)) for a in schema.arguments if "Tensor" in str(a.type)]
         attrs = [a for a in schema.arguments if "Tensor" not in str(a.type)]
         assert tensors == [(n, optional) for n, optional, _ in ir["in"]], op
@@ -338,7 +339,7 @@ def test_converters():
                " -> (Tensor, Tensor, Tensor)")
     fake = FakeTorchair(npu)
     assert len(at.converters.register(fake)) == len(ascgrad.ops) + 2
-    kinds = {"int": "Int", "bool": "Bool", "listInt": "ListInt"}
+    kinds = {"int": "Int", "bool": "Bool", "float": "Float", "listInt": "ListInt", "listFloat": "ListFloat"}
     for op, ir in ascgrad.ops.items():
         tensors = [FakeTensor(f"t{i}") for i in range(len(ir["in"]))]
         required = [[3, 4] for name, _ in ir["attr"] if name not in ir["default"]]

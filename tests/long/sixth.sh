@@ -86,9 +86,9 @@ if [ -z "$quick" ]; then
   ./build.sh test >build.log 2>&1 || { tail -n 60 build.log; die "./build.sh test"; }
   tail -n 8 build.log
 fi
-PYTHONPATH=framework/torch:framework/python ASCGRAD_LIB=$PWD/build/lib/libascgrad.so "$python" - <<'PY' || die "torch does not see it"
+PYTHONPATH=framework/python ASCGRAD_LIB=$PWD/build/lib/libascgrad.so "$python" - <<'PY' || die "torch does not see it"
 import torch
-import ascgrad_torch
+import ascgrad.torch
 x = torch.ones(3, 5)
 da, db = torch.ops.ascgrad.swish_glu_grad(x, x, x, None, 1.0)
 assert da.shape == db.shape == x.shape and abs(float(db[0, 0]) - 0.7310586) < 1e-6, db

@@ -133,6 +133,10 @@ void call_make(struct call *c, bool gaps) {
         const struct ascgrad_attr *attr = &node->attr[i];
         if (attr->kind == ASCGRAD_ATTR_LIST_INT) {
             c->attr[i].list = c->list = need(aclCreateIntArray(attr->list, attr->count));
+        } else if (attr->kind == ASCGRAD_ATTR_LIST_FLOAT) {
+            c->attr[i].reals = c->reals = need(aclCreateFloatArray(attr->list, attr->count));
+        } else if (attr->kind == ASCGRAD_ATTR_FLOAT) {
+            c->attr[i].f = attr->f;
         } else if (attr->kind == ASCGRAD_ATTR_BOOL) {
             c->attr[i].b = attr->i != 0;
         } else {
@@ -194,10 +198,12 @@ const char *call_compare(struct call *c) {
         describe(&out[i], &c->row.out[i], node->out[i].dtype, c->out[i].dense);
     }
     for (uint32_t i = 0; i < node->ir->attrs; i++) {
-        set[i] = (struct ascgrad_setting){.set = true,
-                                          .value = node->attr[i].i,
-                                          .list = node->attr[i].list,
-                                          .count = node->attr[i].count};
+        const struct ascgrad_attr *attr = &node->attr[i];
+        set[i] = (struct ascgrad_setting){
+            .set = true, .value = attr->i, .list = attr->list, .count = attr->count};
+        if (attr->kind == ASCGRAD_ATTR_FLOAT) {
+            set[i].real = attr->f;
+        }
     }
     const struct ascgrad_call call = {.op = node->ir->type,
                                       .in = in,
@@ -240,5 +246,7 @@ void call_end(struct call *c) {
         end_tensor(&c->out[i]);
     }
     aclDestroyIntArray(c->list);
+    aclDestroyFloatArray(c->reals);
     c->list = NULL;
+    c->reals = NULL;
 }

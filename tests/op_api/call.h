@@ -13,7 +13,9 @@
 union call_value {
     int64_t i;
     bool b;
+    double f;
     const aclIntArray *list;
+    const aclFloatArray *reals;
 };
 
 /* Both halves of a function, the first with arrays of arguments. Ends with a NULL type. */
@@ -38,6 +40,7 @@ struct call {
     struct call_tensor in[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS];
     union call_value attr[ASCGRAD_MAX_ATTRS];
     aclIntArray *list;
+    aclFloatArray *reals;
     uint64_t random;
 };
 

@@ -8,7 +8,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../op_api"))
 import generate  # pylint: disable=wrong-import-position
 
-FIELD = {"int": "attr[%d].i", "bool": "attr[%d].b", "listInt": "attr[%d].list"}
+FIELD = {"int": "attr[%d].i", "bool": "attr[%d].b", "float": "attr[%d].f", "listInt": "attr[%d].list",
+         "listFloat": "attr[%d].reals"}
 
 
 def main():

@@ -10,7 +10,7 @@
  *   ROAD     ge         compile info from the creator, tiling_parse without a kernel's name
  *            plain      nnopbase's individual route: no compile info
  *            KERNEL     nnopbase's composite route: tiling_parse sees the kernel's name
- *   attr     i:5  b:1  l:2,1,4
+ *   attr     i:5  b:1  f:0.5  l:2,1,4  r:0.5,2
  *   input    dtype:dims as numbers, 27:11,128, or - if absent
  * The answer is a line:  LIBRARY-NUMBER STATUS KEY BLOCKS   (-1 if nobody has the type)
  */
@@ -74,6 +74,13 @@ static uint64_t numbers(char *list, int64_t *to) {
     return n;
 }
 
+static uint64_t reals(char *list, float *to) {
+    uint64_t n = 0;
+    for (char *rest, *one = strtok_r(list, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+        to[n++] = strtof(one, NULL);
+    return n;
+}
+
 static uint64_t read_attrs(struct fake_attr *attr) {
     const int count = atoi(word());
     for (int i = 0; i < count; i++) {
@@ -81,6 +88,8 @@ static uint64_t read_attrs(struct fake_attr *attr) {
         attr[i] = (struct fake_attr){.kind = w[0]};
         if (w[0] == 'l') {
             attr[i].count = numbers(w + 2, attr[i].list);
+        } else if (w[0] == 'f' || w[0] == 'r') {
+            attr[i].count = reals(w + 2, attr[i].f);
         } else {
             attr[i].i = atoll(w + 2);
         }

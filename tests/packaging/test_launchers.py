@@ -16,7 +16,9 @@ CTYPE = {"float16": ("DT_FLOAT16", "half"), "float32": ("DT_FLOAT", "float"),
          "bfloat16": ("DT_BF16", "bfloat16_t")}
 GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
 ATTR = {"int": ("int", "OPTION_ATTR_INT", 3), "bool": ("bool", "OPTION_ATTR_BOOL", True),
-        "listInt": ("list_int", "OPTION_ATTR_LIST_INT", [5, 7])}
+        "float": ("float", "OPTION_ATTR_FLOAT", 0.5),
+        "listInt": ("list_int", "OPTION_ATTR_LIST_INT", [5, 7]),
+        "listFloat": ("list_float", "OPTION_ATTR_LIST_FLOAT", [0.5, 2.0])}
 
 
 def check(condition, what):

@@ -165,7 +165,8 @@ def row(op, dtype):
         name, dims = re.fullmatch(r"([^\[]*)\[(.*)\]", spec).groups()
         return "%d:%s" % (NUMBER[dtype if name == "*" else name], dims)
 
-    inputs, attrs, kinds = [], [], {"int": "i", "bool": "b", "listInt": "l"}
+    inputs, attrs, kinds = [], [], {"int": "i", "bool": "b", "float": "f", "listInt": "l",
+                                     "listFloat": "r"}
     for t in op["inputs"]:
         inputs.append(tensor(given[t["name"]]) if t["name"] in given else "-")
         if t["name"] in given:
