@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 
@@ -24,9 +25,27 @@ def read(path):
         return f.read()
 
 
-def kernel_types(launcher, kernel):
+def kernel_source(launcher, kernel):
+    return os.path.join(os.path.dirname(launcher), "..", "ascendc", kernel, kernel + ".cpp")
+
+
+def tiling_room(path):
+    """The largest tiling structure that the source registers, and eight bytes; the real one reads
+    it off the object file."""
+    common = os.path.join(os.path.dirname(path), "..", "common")
+    names = re.findall(r"REGISTER_TILING_(?:DEFAULT|FOR_TILINGKEY)\((?:\".*\", )?(\w+)\)",
+                       read(path))
+    headers = [name for name in os.listdir(common) if name.endswith("_tiling_data.h")]
+    text = "".join('#include "%s"\n' % h for h in headers) + "".join(
+        "unsigned size_%d = sizeof(%s);\n" % item for item in enumerate(names))
+    made = subprocess.run(["gcc", "-x", "c", "-S", "-o", "-", "-I", common, "-"], input=text,
+                          stdout=subprocess.PIPE, check=True, text=True).stdout
+    return max(int(n) for n in re.findall(r"size_\d+:\s+\.(?:long|word)\s+(\d+)", made)) + 8
+
+
+def kernel_types(path):
     """{key: type} from the source, read as the vendor's compile code reads it."""
-    source = read(os.path.join(os.path.dirname(launcher), "..", "ascendc", kernel, kernel + ".cpp"))
+    source = read(path)
     default = re.search(r"KERNEL_TASK_TYPE_DEFAULT\((\w+)\)", source)
     keys = [int(k) for k in re.findall(r"TILING_KEY_IS\((\d+)\)", source)] or [0]
     own = {int(k): t for k, t in re.findall(r"KERNEL_TASK_TYPE\((\d+), (\w+)\)", source)}
@@ -57,7 +76,8 @@ def main():
     pairs = ["%d,2" % DTYPE[t["dtype"]] for t in node["inputs"] + node["outputs"]
              if t["paramType"] != "optional"]
     keys = ["%s/d=%d,p=%d/%s" % (op_type, d, p, "/".join(pairs)) for d in (0, 1) for p in (1, 0)]
-    types = kernel_types(launcher, kernel)
+    source = kernel_source(launcher, kernel)
+    types = kernel_types(source)
     mix = any("MIX" in t for t in types.values())
     base = os.path.join(options["output"], node["bin_filename"])
     code = ("kernel of %s for %s\n" % (op_type, options["soc_version"])).encode("ascii")
@@ -72,7 +92,7 @@ def main():
         info["attrs"] = node["attrs"]
     made = {"binFileName": node["bin_filename"], "binFileSuffix": ".o", "blockDim": -1,
             "coreType": "MIX" if mix else "VectorCore", "kernelName": node["bin_filename"],
-            "magic": "RT_DEV_BINARY_MAGIC_ELF" + ("" if mix else "_AIVEC"), "opParaSize": 9560,
+            "magic": "RT_DEV_BINARY_MAGIC_ELF" + ("" if mix else "_AIVEC"), "opParaSize": tiling_room(source),
             "compileInfo": {}, "sha256": hashlib.sha256(code).hexdigest(), "workspace": {
                 "num": 1, "size": [-1], "type": [0]},
             "kernelList": [{"tilingKey": key, "kernelName": "%s_%d" % (node["bin_filename"], key)}
