@@ -103,6 +103,7 @@ need_build_tools() {
 need_test_tools() {
   need python3-numpy "$python" -c 'import numpy'
   need python3-torch "$python" -c 'import torch'
+  need python3-venv "$python" -c 'import venv, ensurepip'
   need shellcheck command -v shellcheck
   need clang-format command -v clang-format
   need pyflakes3 command -v pyflakes3

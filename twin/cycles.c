@@ -159,7 +159,7 @@ static double repeat_slope(const struct twin_elementwise *v, const struct twin_p
 double twin_elementwise_cycles(const struct twin_elementwise *v, const struct twin_plan *p) {
     const struct twin_prim_info *info = &twin_prim_info[v->prim];
     const struct twin_core *c = twin_core;
-    bool two_ports = c->job->launch->soc->arch == 3510;
+    bool two_ports = c->job->launch->soc->arch == ASCGRAD_ARCH_950;
     double cycles = 0;
     for (uint32_t r = 0; r < p->repeats; r++) {
         uint32_t at[3] = {twin_ub_at(c, &v->dst.t) + r * v->dst.repeat_stride * TWIN_BLOCK_BYTES};
