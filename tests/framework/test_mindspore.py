@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The MindSpore cells on the CPU in graph mode, their gradients against NumPy in float64."""
+import json
 import os
 import sys
 import tempfile
+from types import SimpleNamespace
+from unittest import mock
 
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
+from mindspore.ops.operations import _custom_ops_utils, custom_ops
 
 import ascgrad
 import ascgrad.mindspore as am
+from ascgrad import _aclnn, _library
 from run_tests import run_tests
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../op_api"))
+import generate  # noqa: E402  what the aclnn functions are
 
 SEED = 20263
 DTYPES = {ms.float32: 1e-5, ms.float16: 2e-3, ms.bfloat16: 1.6e-2}  # allowed error, relative to the scale
@@ -155,6 +163,124 @@ def test_registration():
         for i, (_, _, types) in enumerate(ir["in"]):
             kinds = {row[i][0] for row in info["dtype_format"]}
             assert kinds == ({"float32"} if types == "fp32" else {"float16", "bfloat16", "float32"}), (op, kinds)
+
+
+def functions():
+    """Operator -> its aclnn function, from the IR of this build."""
+    with open(os.path.join(_library.FOLDER, "ir.json"), encoding="ascii") as ir:
+        return {op["type"]: generate.Function(op) for op in json.load(ir)}
+
+
+def made_on_ascend(make, custom, mode, level=""):
+    """What make() gives where there is an NPU and the installed package, as far as ascgrad.mindspore asks for them."""
+    context = {"device_target": "Ascend", "mode": mode, "jit_level": level}
+    library = _aclnn.Library.__new__(_aclnn.Library)
+    library.functions = SimpleNamespace(**{f.name + "GetWorkspaceSize": None for f in functions().values()})
+    with mock.patch.object(ms, "get_context", context.get), mock.patch.object(_aclnn, "library", lambda: library), \
+            mock.patch.object(ops, "Custom", custom):
+        return make()
+
+
+def test_aclnn_registration():
+    """The types that MindSpore takes from the registration of a function, and those that it reads in its header."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"ASCEND_CUSTOM_OPP_PATH": folder}):
+        include = os.path.join(folder, "op_api/include")
+        os.makedirs(include)
+        for op, function in functions().items():
+            info = am.reg_info(op, function.name)
+            assert info["op_name"] == function.name
+            assert [a["name"] for a in info["attr"]] == [name for name, _ in ascgrad.ops[op]["attr"]]
+            read = _custom_ops_utils.CustomInfoGenerator(function.name)
+            with open(os.path.join(include, read.aclnn_api_file_name), "w", encoding="ascii") as header:
+                header.write(generate.header(function))
+            told = _custom_ops_utils.CustomCodeGenerator().get_api_types_by_reg_info(info)
+            assert read.get_aclnn_api_types()[:-2] == told[:-2], (op, told)
+            primitive = ops.Custom(function.name, lambda *s: s[0], lambda *d: d[0], "aot", reg_info=info)
+            assert primitive.get_attr_dict()["reg_op_name"] == function.name
+
+
+def test_aclnn_float_attribute():
+    """None of the operators has one yet: in C it is a double."""
+    ir = {"in": [("x", False, "fp32")], "out": ["y"], "attr": [("eps", "float")], "default": {}}
+    with mock.patch.object(_library, "operators", lambda: {"AGrad": ir}):
+        assert am.reg_info("AGrad", "aclnnAGrad")["attr"][0]["type"] == "double"
+        assert am.reg_info("AGrad")["attr"][0]["type"] == "float"
+
+
+def test_aclnn_calls():
+    """In O0, O1 and PyNative mode the functions get inputs, then attributes, in the order of the IR. A stand-in for
+    ops.Custom takes them and runs the operator of the CPU."""
+    x, table, lengths = rand(2, 3, 2, 4), rand(1, 3, 1, 4), [2, 3]
+    calls = [("RotaryMulGrad", [x, table, table, x], {"need_backward": True}, ()),
+             ("RotaryPositionEmbeddingGrad", [x, table, table, x], {"mode": 1}, ("x",)),
+             ("RopeGrad", [rand(5, 8), rand(5, 4), rand(3, 4), rand(3, 4)], {"qSeqLen": lengths, "exact_grad": True}, ()),
+             ("ExpSegsumGrad", [rand(2, 4, 4), rand(2, 4, 4)], {}, ())]
+    for mode, level in ((ms.PYNATIVE_MODE, "O2"), (ms.GRAPH_MODE, ""), (ms.GRAPH_MODE, "O0"), (ms.GRAPH_MODE, "O1")):
+        ms.set_context(mode=mode)
+        for op, tensors, attrs, optional in calls:
+            cpu, named = am.grad(op, optional, **attrs), []
+            count, wanted = len(tensors), tuple(tuple(v) if isinstance(v, list) else v for v in attrs.values())
+
+            def custom(name, out_shape, out_dtype, func_type, reg_info):
+                named.append((name, func_type, reg_info["op_name"]))
+                def run(*given):
+                    if given[count:] != wanted:
+                        raise ValueError("other attributes")
+                    return cpu(*given[:count])
+                return run
+
+            with mock.patch.object(ms, "jit", wraps=ms.jit) as jit:
+                grad = made_on_ascend(lambda: am.grad(op, optional, **attrs), custom, mode, level)
+            assert jit.called == (mode == ms.PYNATIVE_MODE), "PyNative's own call takes no attributes"
+            name = functions()[op].name
+            assert named == [(name, "aot", name)], named
+            for a, b in zip(grad(*tensors), cpu(*tensors)):
+                assert np.array_equal(numbers(a), numbers(b)), (op, mode, level)
+
+
+def test_aclnn_in_a_cell():
+    """The bprop of a Cell on Ascend, in both modes: PyNative's road is a graph of one node."""
+    tensors = [rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 3, 1, 4)]
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        cpu = am.grad("RotaryMulGrad")
+
+        def custom(*_, **__):
+            def run(x, r1, r2, dy, need_backward):
+                return cpu(x, r1, r2, dy)
+            return run
+
+        cell = made_on_ascend(am.RotaryMul, custom, mode)
+        step = ops.GradOperation(get_all=True)
+        for a, b in zip(step(cell)(*tensors), step(am.RotaryMul())(*tensors)):
+            assert np.array_equal(numbers(a), numbers(b)), mode
+
+
+def test_aclnn_is_not_for_ge():
+    named = []
+    def custom(name, **_):
+        named.append(name)
+        return mock.Mock()
+    made_on_ascend(lambda: am.grad("ExpSegsumGrad"), custom, ms.GRAPH_MODE, "O2")
+    assert named == ["ExpSegsumGrad"]
+
+
+def test_aclnn_refusals():
+    """What MindSpore cannot express is refused when it is called: forward of a Cell needs nothing of it."""
+    tensors = [rand(1, 2, 2, 4) for _ in range(3)]
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        embedding = made_on_ascend(lambda: am.grad("RotaryPositionEmbeddingGrad"), None, mode)
+        refused(lambda: embedding(*tensors), "RotaryPositionEmbeddingGrad without x: MindSpore cannot leave out")
+        cell = made_on_ascend(am.NormRopeConcat, None, mode)
+        assert cell(*tensors)[0].shape == (1, 2, 2, 4)
+        refused(lambda: ops.GradOperation(get_all=True)(cell)(*tensors), "NormRopeConcatGrad without encoder_query")
+        everything = [name for name, _, _ in ascgrad.ops["NormRopeConcatGrad"]["in"]]
+        whole = made_on_ascend(lambda: am.grad("NormRopeConcatGrad", everything), None, mode)
+        refused(lambda: whole(*tensors), "several attributes of one type")
+        # MindSpore's own word for why PyNative's call is a graph: if it changes, so can ours
+        primitive = custom_ops._CustomExt("f", lambda *s: s[0], lambda *d: d[0])
+        refused(lambda: custom_ops.pyboost_custom_ext(primitive, [(tensors[0], 1)]), "tuple of Tensor")
 
 
 def test_rotary_mul():

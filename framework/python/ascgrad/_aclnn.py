@@ -48,7 +48,7 @@ class Library:
         self.base.aclCreateTensor.restype = self.base.aclCreateIntArray.restype = ctypes.c_void_p
         self.base.aclCreateFloatArray.restype = ctypes.c_void_p
 
-    def _name(self, op):
+    def name(self, op):
         """aclnn<Type>, or where CANN has the function by hand, ...Backward instead of ...Grad."""
         for name in ("aclnn" + op, "aclnn" + op[:-len("Grad")] + "Backward"):
             if hasattr(self.functions, name + "GetWorkspaceSize"):
@@ -90,7 +90,7 @@ class Library:
     def call(self, op, inputs, attrs, outputs, allocate, stream):
         """inputs and attrs by name, outputs in order; allocate(bytes) gives the address of a workspace that lives until
         the stream has passed the call, stream is an aclrtStream. RuntimeError with the operator's sentence if it refuses."""
-        ir, name, made = _library.operators()[op], self._name(op), []
+        ir, name, made = _library.operators()[op], self.name(op), []
         try:
             arguments = [self._tensor(inputs.get(n), made) for n, _, _ in ir["in"]]
             arguments += [self._attr(kind, attrs.get(n, ir["default"].get(n)), made) for n, kind in ir["attr"]]

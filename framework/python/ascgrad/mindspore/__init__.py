@@ -6,8 +6,8 @@
     y = rotary(x, cos, sin)
     dx, dr1, dr2 = am.grad("RotaryMulGrad")(x, cos, sin, dy)
 
-On Ascend the operators come from the installed package (names in reg_info are those of the IR). On the CPU they run
-through libascgrad_ms.so of this package.
+On Ascend the operators come from the installed package: in GE's graphs (jit_level O2) by the names of the IR, in O0, O1
+and PyNative mode by the names of their aclnn functions. On the CPU they run through libascgrad_ms.so of this package.
 """
 import os
 
@@ -16,7 +16,7 @@ import numpy as np
 from mindspore import Tensor, nn, ops
 from mindspore.ops import constexpr
 
-from ascgrad import _library, _shapes
+from ascgrad import _aclnn, _library, _shapes
 from ascgrad._names import MODES, STREAMS
 
 _DTYPES = {ms.float32: "fp32", ms.float16: "fp16", ms.bfloat16: "bf16"}
@@ -27,7 +27,7 @@ class grad:
 
     optional: names of the optional inputs that will be given, in the order of the IR. Results that do not apply are
     not returned on the CPU; on Ascend they are tensors of shape [0], as the graph has them.
-    Make it outside of a construct or bprop, call it inside."""
+    Make it outside of a construct or bprop and in the mode in which it will be called, call it inside."""
 
     def __init__(self, op, optional=(), **attrs):
         if op not in _library.operators():
@@ -42,7 +42,8 @@ class grad:
         self.names = [name for name, may_miss, _ in self.ir["in"] if not may_miss or name in optional]
         self.always_float = {name for name, _, types in self.ir["in"] if types == "fp32"}
         self.on_ascend = ms.get_context("device_target") == "Ascend"
-        self.custom = self._ascend() if self.on_ascend else self._cpu()
+        self.settings = ()
+        self.custom = self._cpu() if not self.on_ascend else self._graph() if _in_ge() else self._function()
 
     def _outputs(self, shapes, dtype="fp32"):
         """Shapes of the results; the operator's sentence, as a ValueError, if it refuses."""
@@ -75,34 +76,70 @@ class grad:
                 raise ValueError(f"{self.op}: {name} is a list of floats, which does not reach CPU operators of MindSpore")
             values += [len(value), *value] if kind == "listInt" else \
                 [int(np.float32(value).view(np.int32))] if kind == "float" else [int(value)]
-        self.settings = Tensor(np.array(values, np.int64))
+        self.settings = (Tensor(np.array(values, np.int64)),)
         library = os.path.join(_library.FOLDER, "lib", "libascgrad_ms.so")
         return ops.Custom(f"{library}:ascgrad_ms_{self.op}", func_type="aot",
                           out_shape=lambda *s: self._shapes(*s[:-1]), out_dtype=lambda *d: self._dtypes(*d[:-1]))
 
-    def _ascend(self):
+    def _graph(self):
         custom = ops.Custom(self.op, out_shape=self._shapes, out_dtype=self._dtypes, func_type="aot",
                             reg_info=reg_info(self.op))
         for name, value in self.attrs.items():
             custom.add_prim_attr(name, value)
         return custom
 
+    def _function(self):
+        """The aclnn function. MindSpore's eager call of one passes on tensors and nothing else, its graphs attributes too:
+        in PyNative mode the call is a graph of one node."""
+        why = self._not_callable()
+        if why:
+            def refuse(*tensors):
+                raise ValueError(why)
+            return refuse
+        name = _aclnn.library().name(self.op)
+        custom = ops.Custom(name, out_shape=self._shapes, out_dtype=self._dtypes, func_type="aot",
+                            reg_info=reg_info(self.op, name))
+        self.settings = tuple(tuple(v) if isinstance(v, list) else v for v in self.attrs.values())
+        if ms.get_context("mode") == ms.GRAPH_MODE:
+            return custom
+
+        def alone(*inputs):
+            return custom(*inputs)
+        return ms.jit(alone, backend="ms_backend")
+
+    def _not_callable(self):
+        """What MindSpore cannot do with this call of an aclnn function, as a sentence (docs/aclnn.md has the proof)."""
+        absent = [name for name, _, _ in self.ir["in"] if name not in self.names]
+        if absent:
+            return f"{self.op} without {absent[0]}: MindSpore cannot leave out an input of an aclnn function, only GE (O2) can"
+        scalars = [kind for _, kind in self.ir["attr"] if not kind.startswith("list")]
+        if len(set(scalars)) < len(scalars):
+            return f"{self.op}: MindSpore does not pass several attributes of one type to an aclnn function safely, only GE (O2)"
+        return None
+
     def __call__(self, *tensors):
-        if self.on_ascend:
-            return self.custom(*tensors)
-        return self.custom(*tensors, self.settings)
+        return self.custom(*tensors, *self.settings)
 
 
-def reg_info(op):
-    """What MindSpore is told about the operator: names, order and kinds of the IR."""
+def _in_ge():
+    """Whether GE gets the graphs, on Ascend."""
+    return ms.get_context("mode") == ms.GRAPH_MODE and ms.get_context("jit_level") == "O2"
+
+
+def reg_info(op, function=None):
+    """What MindSpore is told about the operator: names, order and kinds of the IR; or about its aclnn function, for which
+    every attribute is an argument, and a float one a double."""
     ir = _library.operators()[op]
-    info = ops.CustomRegOp(op)
+    info = ops.CustomRegOp(function or op)
     for i, (name, optional, _) in enumerate(ir["in"]):
         info = info.input(i, name, "optional" if optional else "required")
     for i, name in enumerate(ir["out"]):
         info = info.output(i, name, "required")
     for name, kind in ir["attr"]:
-        info = info.attr(name, "optional" if name in ir["default"] else "required", kind)
+        if function:
+            info = info.attr(name, "required", "double" if kind == "float" else kind)
+        else:
+            info = info.attr(name, "optional" if name in ir["default"] else "required", kind)
     for dtype in (ops.DataType.F16_Default, ops.DataType.BF16_Default, ops.DataType.F32_Default):
         row = [ops.DataType.F32_Default if types == "fp32" else dtype for _, _, types in ir["in"]]
         info = info.dtype_format(*row, *[dtype] * len(ir["out"]))
