@@ -17,8 +17,12 @@ die() { echo "FAIL: $*"; exit 1; }
 
 # The copy, and over it exactly what the page's table has.
 mkdir -p "$tree"
-for name in *; do
-  case $name in build*) ;; *) rm -rf "${tree:?}/$name" && cp -rp "$name" "$tree/" ;; esac
+for name in * .[a-z]*; do
+  case $name in
+    build.sh) cp -p "$name" "$tree/" ;;
+    .git | build | build[-.]*) ;;
+    *) rm -rf "${tree:?}/$name" && cp -rp "$name" "$tree/" ;;
+  esac
 done
 files="op_proto/${family}_infer.c op_tiling/${family}_tiling.c op_kernel/${kernel}_tiling_data.h op_kernel/$kernel.cpp
   op_reference/$kernel.c op_reference/${kernel}_rows.h tests/op_tiling/property_$family.c docs/$kernel.md"
