@@ -106,8 +106,11 @@ void test_signatures() {
         ge::Operator source = node_of(type, ir.inputs.size()), node = node_of(type, 0);
         for (const std::string &name : ir.inputs)
             set_types(source, (name + "_type").c_str(), {ge::DT_FLOAT});
-        for (const auto &entry : ir.attributes)
-            source.SetAttr(entry.first.c_str(), int64_t(7));
+        for (const auto &entry : ir.attributes) {
+            const char *name = entry.first.c_str();
+            entry.second.kind == ge::Attribute::Real ? source.SetAttr(name, 7.0f)
+                                                     : source.SetAttr(name, int64_t(7));
+        }
         CHECK(parser(type, domi::TENSORFLOW).parse(source, node) == domi::SUCCESS);
         ge::AscendString original;
         CHECK(node.GetAttr("original_type", original) == ge::GRAPH_SUCCESS);
@@ -123,8 +126,10 @@ void test_signatures() {
             CHECK(op.edges.at(ir.inputs[i]).source->attributes.at("index").value ==
                   static_cast<int64_t>(i));
         }
-        for (const auto &entry : ir.attributes)
-            CHECK(op.attributes.at(entry.first).value == 7);
+        for (const auto &entry : ir.attributes) {
+            const ge::Attribute &set = op.attributes.at(entry.first);
+            CHECK(entry.second.kind == ge::Attribute::Real ? set.real == 7 : set.value == 7);
+        }
     }
     passed++;
 }

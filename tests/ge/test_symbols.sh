@@ -21,7 +21,10 @@ GetRegisteredOpNum'
 # Everything REG_OP may ask of GE (and what our own graph/operator.h may make the compiler emit).
 ge_symbols='_ZN2ge12AscendStringC1EPKc
 _ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12AscendStringEEE
+_ZN2ge8Operator12AttrRegisterEPKcRKSt6vectorIfSaIfEE
+_ZN2ge8Operator12AttrRegisterEPKcRKSt6vectorIlSaIlEE
 _ZN2ge8Operator12AttrRegisterEPKcb
+_ZN2ge8Operator12AttrRegisterEPKcf
 _ZN2ge8Operator12AttrRegisterEPKcl
 _ZN2ge8Operator13InputRegisterEPKcS2_
 _ZN2ge8Operator14OutputRegisterEPKcS2_
@@ -55,8 +58,12 @@ master=$2
 check_both "$proto"
 check_both "$master"
 
-[ "$(undefined "$proto" | grep '^_ZN*K*2ge')" = "$ge_symbols" ] ||
-    fail "the IR library asks GE for: $(undefined "$proto" | grep '^_ZN*K*2ge')"
+asked=$(undefined "$proto" | grep '^_ZN*K*2ge')
+others=$(echo "$asked" | grep -vxF "$ge_symbols" || :)
+[ -z "$others" ] || fail "the IR library asks GE for: $others"
+for register in Input Output OptionalInput; do
+    echo "$asked" | grep -q "${register}Register" || fail "the IR library registers no $register"
+done
 if undefined "$proto" | grep -q 'Ss'; then
     fail "the IR library passes a std::string: $(undefined "$proto" | grep Ss)"
 fi
