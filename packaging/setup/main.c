@@ -242,7 +242,9 @@ static int run(struct setup *s, int argc, char **argv) {
     catch_signals(s->options.signals);
     if (status != DONE) return status;
     if (chdir("/") != 0) return before_all(give_up(FAILED, "cannot enter /: %s", strerror(errno)));
-    snprintf(s->arch, sizeof s->arch, "%.30s", uname(&machine) == 0 ? machine.machine : "unknown");
+    if (uname(&machine) != 0)
+        return before_all(give_up(FAILED, "cannot tell this machine: %s", strerror(errno)));
+    snprintf(s->arch, sizeof s->arch, "%.30s", machine.machine);
     if (strcmp(s->arch, "arm64") == 0) strcpy(s->arch, "aarch64");
     status = target_choose(s);
     if (status != DONE || s->options.action != UNINSTALL)
