@@ -344,6 +344,7 @@ static int launch(struct resolved *r, const struct ascgrad_call *call,
         .checked = !call->fast,
         .order = call->order,
         .trace = call->fast ? NULL : call->trace,
+        .watch = call->fast ? NULL : call->watch,
     };
     code = twin_run(&l, t, why);
     for (uint32_t i = r->ir->inputs; code == TWIN_OK && !call->fast && i < l.args; i++)

@@ -73,6 +73,31 @@ struct ascgrad_setting {
     size_t count;
 };
 
+/* One thing that a pipe of a core did, as the cycle model has it. */
+struct ascgrad_event {
+    uint32_t core;
+    uint32_t pipe; /* index of ascgrad_pipe_name */
+    const char *call, *file;
+    int line;
+    double from_us, to_us;
+    double wait_us;       /* the pipe stood still so long before, */
+    const char *wait_for; /* for this */
+    double bytes;         /* a copy: what it is charged for */
+};
+
+/* Told after the run, in no order of time. Texts last for the call only. Any function may be NULL.
+ */
+struct ascgrad_watch {
+    void *context;
+    void (*event)(void *context, const struct ascgrad_event *event);
+    /* a buffer of the slowest core: InitBuffer's place in the source */
+    void (*buffer)(void *context, const char *kind, const char *file, int line, uint32_t at,
+                   uint32_t bytes);
+    /* a tensor, or the workspace: its size and what all cores moved of it */
+    void (*tensor)(void *context, const char *name, uint64_t bytes, uint64_t read,
+                   uint64_t written);
+};
+
 struct ascgrad_call {
     const char *op; /* "ExpSegsumGrad" */
     const struct ascgrad_tensor *in;
@@ -87,7 +112,8 @@ struct ascgrad_call {
     bool fast; /* checks compiled out, blocks on threads */
     /* checked: 0 runs the cores in order, anything else is the seed of a permutation */
     uint64_t order;
-    const char *trace; /* checked: file for a Chrome trace, or NULL */
+    const char *trace;                 /* checked: file for a Chrome trace, or NULL */
+    const struct ascgrad_watch *watch; /* checked: is told what the cores did, or NULL */
 };
 
 /* What the checked twin saw. Times are the cycle model's, not a measurement. */
@@ -160,6 +186,9 @@ ASCGRAD_API bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info);
  * default.
  */
 ASCGRAD_API const char *ascgrad_soc_name(uint32_t index);
+
+/* "S", "V", "MTE2", "MTE3"; NULL past the last one. */
+ASCGRAD_API const char *ascgrad_pipe_name(uint32_t index);
 
 /* Fills dtype, rank and dim of call->out. Unknown dimensions (-1) and unknown rank (rank 1, dim -2)
  * are allowed. */

@@ -124,7 +124,7 @@ void twin_flag_set(uint8_t event, int32_t id, const struct twin_site *site) {
     f->set = true;
     memcpy(f->clock, c->clock[from], sizeof f->clock);
     f->clock[from] = c->seq[from];
-    twin_cost_flag(c, true, event, id);
+    twin_cost_flag(c, site, true, event, id);
 }
 
 void twin_flag_wait(uint8_t event, int32_t id, const struct twin_site *site) {
@@ -138,7 +138,7 @@ void twin_flag_wait(uint8_t event, int32_t id, const struct twin_site *site) {
     f->set = false;
     for (int q = 0; q < TWIN_PIPES; q++)
         if (f->clock[q] > c->clock[to][q]) c->clock[to][q] = f->clock[q];
-    twin_cost_flag(c, false, event, id);
+    twin_cost_flag(c, site, false, event, id);
 }
 
 void twin_barrier(int pipe, const struct twin_site *site) {
@@ -146,7 +146,7 @@ void twin_barrier(int pipe, const struct twin_site *site) {
     (void)site;
     if (!c->checked) return;
     c->barriers++;
-    twin_cost_barrier(c, pipe);
+    twin_cost_barrier(c, site, pipe);
     if (pipe < TWIN_PIPES) {
         c->clock[pipe][pipe] = c->seq[pipe];
         return;

@@ -48,12 +48,13 @@ void twin_gm_report(struct twin_job *job, struct twin_report *report);
 /* cycles.c */
 bool twin_cost_open(struct twin_core *core);
 void twin_cost_close(struct twin_core *core);
-void twin_cost_vector(struct twin_core *, const char *name, const struct twin_lanes *, double start,
-                      double cycles);
-void twin_cost_dma(struct twin_core *, const char *name, enum twin_pipe, double bytes, bool pad);
-void twin_cost_flag(struct twin_core *, bool set, uint8_t event, int id);
-void twin_cost_barrier(struct twin_core *, int pipe);
-void twin_cost_sync_all(struct twin_core *);
+void twin_cost_vector(struct twin_core *, const struct twin_site *, const struct twin_lanes *,
+                      double start, double cycles);
+void twin_cost_dma(struct twin_core *, const struct twin_site *, enum twin_pipe, double bytes,
+                   bool pad);
+void twin_cost_flag(struct twin_core *, const struct twin_site *, bool set, uint8_t event, int id);
+void twin_cost_barrier(struct twin_core *, const struct twin_site *, int pipe);
+void twin_cost_sync_all(struct twin_core *, const struct twin_site *);
 void twin_cost_mode(struct twin_core *);
 void twin_cost_scalar(struct twin_core *, double instructions); /* of a call that issues nothing */
 void twin_cost_end(struct twin_core *);                         /* what is left at the end */

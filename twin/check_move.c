@@ -116,7 +116,7 @@ static void move_ub(const struct twin_dma *v, const struct twin_site *site) {
         twin_run_dma(v, NULL, -1, false);
     }
     c->vector_calls++;
-    twin_cost_vector(c, site->call, NULL, 13, (double)(v->blocks * v->length) / TWIN_REPEAT_BYTES);
+    twin_cost_vector(c, site, NULL, 13, (double)(v->blocks * v->length) / TWIN_REPEAT_BYTES);
 }
 
 /* What a copy costs in bytes: at least so much per block, more when length or address is odd;
@@ -157,7 +157,7 @@ void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
     twin_run_dma(v, gm, c->atomic, false);
     *(v->kind == TWIN_LOAD ? &c->gm_read : &c->gm_write) += v->blocks * v->length;
     c->dmas++;
-    twin_cost_dma(c, site->call, pipe, charged_bytes(v), v->pad);
+    twin_cost_dma(c, site, pipe, charged_bytes(v), v->pad);
 }
 
 /* Scalar unit. */

@@ -194,7 +194,7 @@ static void check_select(const struct twin_issue *i, const struct twin_shuffle *
 
 /* Start and slope per repeat; sources as in cycle_constants.h. */
 static void cost(struct twin_core *c, const struct twin_shuffle *v, const struct twin_plan *p,
-                 const char *name) {
+                 const struct twin_site *site) {
     double repeats = v->kind == TWIN_GATHER || v->kind == TWIN_COMPARE || v->kind == TWIN_SELECT
                          ? p->repeats
                          : (double)v->lanes.repeat;
@@ -225,7 +225,7 @@ static void cost(struct twin_core *c, const struct twin_shuffle *v, const struct
     case TWIN_BRCB:
         break;
     }
-    twin_cost_vector(c, name,
+    twin_cost_vector(c, site,
                      v->kind == TWIN_GATHER || v->kind == TWIN_COMPARE || v->kind == TWIN_SELECT
                          ? &v->lanes
                          : NULL,
@@ -274,7 +274,7 @@ void twin_shuffle_checked(struct twin_shuffle *v, const struct twin_site *site) 
     }
     twin_run_shuffle(v, &p);
     c->vector_calls++;
-    cost(c, v, &p, site->call);
+    cost(c, v, &p, site);
     if (v->kind == TWIN_GATHER_MASK)
         c->counter = false;
     else if (masked)

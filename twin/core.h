@@ -41,6 +41,8 @@ struct twin_que {
     uint16_t used, head, cursor;
     uint16_t ring[TWIN_BUFFERS];
     uint8_t position, enque_event, free_event;
+    const char *file; /* where InitBuffer stands, checked only */
+    int line;
 };
 
 struct twin_flag {
@@ -116,7 +118,8 @@ struct twin_job {
     struct twin_report *report;
     char *why;
     bool failed;
-    struct twin_seen { /* a warning is given once per line of source */
+    uint64_t moved[TWIN_MAX_ARGS + 1][2]; /* bytes read and written of every argument */
+    struct twin_seen {                    /* a warning is given once per line of source */
         const char *file, *format;
         int line;
     } seen[TWIN_SEEN];
@@ -133,6 +136,7 @@ extern __thread struct twin_core *twin_core;
 /* HardEvent to its two pipes; false when a vector core has no such event. */
 bool twin_event_pipes(uint8_t event, enum twin_pipe *from, enum twin_pipe *to);
 const char *twin_event_name(uint8_t event);
+const char *twin_position_name(uint8_t position);
 extern const char *const twin_pipe_name[TWIN_PIPES];
 
 /* Stops the kernel with one sentence; does not return. check.c */

@@ -38,11 +38,11 @@ static void add(struct twin_core *c, struct twin_step step) {
     s->step[s->count++] = step;
 }
 
-void twin_cost_vector(struct twin_core *c, const char *name, const struct twin_lanes *lanes,
-                      double start, double cycles) {
+void twin_cost_vector(struct twin_core *c, const struct twin_site *site,
+                      const struct twin_lanes *lanes, double start, double cycles) {
     double busy = start + cycles < TWIN_V_ISSUE_FLOOR ? TWIN_V_ISSUE_FLOOR : start + cycles;
     int modes = !lanes || lanes->current ? 0 : lanes->counter ? 4 : 1;
-    add(c, (struct twin_step){.name = name,
+    add(c, (struct twin_step){.site = *site,
                               .kind = TWIN_STEP_WORK,
                               .pipe = TWIN_V,
                               .cost = (float)busy,
@@ -50,38 +50,45 @@ void twin_cost_vector(struct twin_core *c, const char *name, const struct twin_l
                               .id = (uint8_t)modes});
 }
 
-void twin_cost_dma(struct twin_core *c, const char *name, enum twin_pipe pipe, double bytes,
-                   bool pad) {
-    add(c, (struct twin_step){.name = name,
+void twin_cost_dma(struct twin_core *c, const struct twin_site *site, enum twin_pipe pipe,
+                   double bytes, bool pad) {
+    add(c, (struct twin_step){.site = *site,
                               .kind = TWIN_STEP_DMA,
                               .pipe = (uint8_t)pipe,
                               .cost = (float)bytes,
                               .scalar = pad ? TWIN_SCALAR_COPY_PAD : TWIN_SCALAR_COPY});
 }
 
-void twin_cost_flag(struct twin_core *c, bool set, uint8_t event, int id) {
+void twin_cost_flag(struct twin_core *c, const struct twin_site *site, bool set, uint8_t event,
+                    int id) {
     enum twin_pipe from, to;
     twin_event_pipes(event, &from, &to);
-    add(c, (struct twin_step){.kind = set ? TWIN_STEP_SET : TWIN_STEP_WAIT,
+    add(c, (struct twin_step){.site = *site,
+                              .kind = set ? TWIN_STEP_SET : TWIN_STEP_WAIT,
                               .pipe = (uint8_t)(set ? from : to),
                               .scalar = TWIN_SCALAR_FLAG,
                               .event = event,
                               .id = (uint8_t)id});
 }
 
-void twin_cost_barrier(struct twin_core *c, int pipe) {
-    add(c, (struct twin_step){.kind = pipe < TWIN_PIPES ? TWIN_STEP_BARRIER : TWIN_STEP_BARRIER_ALL,
+void twin_cost_barrier(struct twin_core *c, const struct twin_site *site, int pipe) {
+    add(c, (struct twin_step){.site = *site,
+                              .kind = pipe < TWIN_PIPES ? TWIN_STEP_BARRIER : TWIN_STEP_BARRIER_ALL,
                               .pipe = (uint8_t)(pipe < TWIN_PIPES ? pipe : TWIN_S),
                               .scalar = TWIN_SCALAR_BARRIER});
 }
 
-void twin_cost_sync_all(struct twin_core *c) {
+void twin_cost_sync_all(struct twin_core *c, const struct twin_site *site) {
     add(c,
-        (struct twin_step){.kind = TWIN_STEP_SYNC, .pipe = TWIN_S, .scalar = TWIN_SCALAR_SYNC_ALL});
+        (struct twin_step){
+            .site = *site, .kind = TWIN_STEP_SYNC, .pipe = TWIN_S, .scalar = TWIN_SCALAR_SYNC_ALL});
 }
 
 void twin_cost_mode(struct twin_core *c) {
-    add(c, (struct twin_step){.kind = TWIN_STEP_MODE, .pipe = TWIN_V, .scalar = TWIN_SCALAR_MASK});
+    add(c, (struct twin_step){.site.call = "mask",
+                              .kind = TWIN_STEP_MODE,
+                              .pipe = TWIN_V,
+                              .scalar = TWIN_SCALAR_MASK});
 }
 
 void twin_cost_scalar(struct twin_core *c, double instructions) {
@@ -89,7 +96,7 @@ void twin_cost_scalar(struct twin_core *c, double instructions) {
 }
 
 void twin_cost_end(struct twin_core *c) {
-    add(c, (struct twin_step){.kind = TWIN_STEP_SCALAR, .pipe = TWIN_S});
+    add(c, (struct twin_step){.site.call = "end", .kind = TWIN_STEP_SCALAR, .pipe = TWIN_S});
 }
 
 /* Which of the (up to eight) blocks of a repeat hold a working lane, as bits. */

@@ -21,7 +21,7 @@ enum twin_step_kind {
 };
 
 struct twin_step {
-    const char *name;
+    struct twin_site site; /* the kernel's call */
     float cost;
     float scalar; /* instructions of the scalar unit up to and with this step */
     uint8_t kind, pipe, event, id;
@@ -33,11 +33,23 @@ struct twin_steps {
     bool lost; /* no memory: no timing */
 };
 
-/* trace.c: a Chrome trace, one process per core and one row per pipe. */
+/* What a pipe did from one time to another, and how long it stood still before. */
+struct twin_deed {
+    uint32_t core;
+    int pipe;
+    const struct twin_step *step;
+    double from, to, wait; /* cycles */
+    const char *wait_for;
+};
+
+/* trace.c: tells the caller's watcher and writes a Chrome trace, one process per core and one row
+ * per pipe. Opening gives NULL in *trace if nobody asked for either; false: the file cannot be
+ * opened. */
 struct twin_trace;
-struct twin_trace *twin_trace_open(const char *name, double mhz);
-void twin_trace_event(struct twin_trace *, uint32_t core, int pipe, const char *name, double from,
-                      double to);
-bool twin_trace_close(struct twin_trace *); /* false: not all of it was written */
+bool twin_trace_open(const struct twin_launch *, struct twin_trace **trace);
+void twin_trace_deed(struct twin_trace *, const struct twin_deed *);
+/* The job ends with this slowest core. false: not all of the file was written. */
+bool twin_trace_close(struct twin_trace *, const struct twin_job *,
+                      const struct twin_core *slowest);
 
 #endif

@@ -191,6 +191,7 @@ uint8_t *twin_gm_access(const struct twin_issue *i, const struct twin_dma *v) {
                        (unsigned long long)offset, p.name);
     if (!load && arg < l->args && l->arg[arg].role == TWIN_INPUT)
         twin_violation(i->site, "writes to the input %s", p.name);
+    job->moved[arg][!load] += v->blocks * v->length;
     struct twin_gm_shadow *s = job->shadow[arg];
     if (s) {
         if (v->gm_gap == 0)

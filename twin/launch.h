@@ -19,6 +19,8 @@ extern "C" {
 
 enum { TWIN_MAX_ARGS = 48, TWIN_MAX_CORES = 64, TWIN_WHY = 1024 };
 
+struct ascgrad_watch; /* ascgrad.h */
+
 /* The values agree with enum ascgrad_code. */
 enum twin_code { TWIN_OK = 0, TWIN_USAGE = 1, TWIN_VIOLATION = 3, TWIN_SYSTEM = 4 };
 
@@ -69,6 +71,7 @@ struct twin_launch {
     bool checked;      /* must agree with the entry's build */
     uint64_t order;    /* checked: 0 = cores in order, else the seed of a permutation of cores */
     const char *trace; /* checked: Chrome trace file, or NULL */
+    const struct ascgrad_watch *watch; /* checked: who is told, or NULL */
 };
 
 enum twin_pipe { TWIN_S, TWIN_V, TWIN_MTE2, TWIN_MTE3, TWIN_PIPES };

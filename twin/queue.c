@@ -44,7 +44,7 @@ const char *twin_event_name(uint8_t event) {
     return "an event that a vector core does not have";
 }
 
-static const char *position_name(uint8_t position) {
+const char *twin_position_name(uint8_t position) {
     return position == TWIN_VECIN ? "VECIN" : position == TWIN_VECOUT ? "VECOUT" : "VECCALC";
 }
 
@@ -82,7 +82,9 @@ uint16_t twin_init_buffer(uint8_t position, uint32_t count, uint64_t bytes, bool
                            .depth = queue ? (uint16_t)depth : 0,
                            .position = position,
                            .enque_event = enque_event,
-                           .free_event = free_event};
+                           .free_event = free_event,
+                           .file = site ? site->file : NULL,
+                           .line = site ? site->line : 0};
     for (uint32_t i = 0; i < count; i++) {
         c->buffer[c->buffers++] = (struct twin_buffer){.address = c->top,
                                                        .bytes = (uint32_t)each,
@@ -137,7 +139,7 @@ static void check_live(struct twin_core *c, const struct twin_que *q,
     }
     if (live > TWIN_LIVE)
         twin_violation(site, "%u tensors of position %s are allocated at once, the chip allows %d",
-                       live, position_name(q->position), TWIN_LIVE);
+                       live, twin_position_name(q->position), TWIN_LIVE);
 }
 
 struct twin_local twin_que_alloc(uint16_t que, const struct twin_site *site) {
@@ -166,7 +168,7 @@ struct twin_local twin_que_alloc(uint16_t que, const struct twin_site *site) {
         twin_violation(site,
                        "all %u buffers of the %s queue are in use: FreeTensor is missing, or "
                        "InitBuffer gave too few",
-                       q->count, position_name(q->position));
+                       q->count, twin_position_name(q->position));
     return whole(c, q->first);
 }
 
@@ -202,7 +204,7 @@ struct twin_local twin_que_pop(uint16_t que, const struct twin_site *site) {
     struct twin_que *q = queue_of(c, que, site);
     if (!q->used) {
         if (c->checked)
-            twin_violation(site, "DeQue from an empty %s queue", position_name(q->position));
+            twin_violation(site, "DeQue from an empty %s queue", twin_position_name(q->position));
         return whole(c, q->first);
     }
     uint16_t at = q->ring[q->head % TWIN_BUFFERS];
@@ -252,7 +254,7 @@ static void drain(struct twin_core *c, const struct twin_site *site) {
         struct twin_buffer *b = &c->buffer[i];
         if (b->state != TWIN_PLAIN && b->state != TWIN_FREE && c->checked)
             twin_violation(site, "a tensor of a %s queue was never freed (buffer at %u, %u bytes)",
-                           position_name(b->position), b->address, b->bytes);
+                           twin_position_name(b->position), b->address, b->bytes);
         if (b->free_id >= 0 && c->checked) {
             uint8_t event = c->que[b->que].free_event;
             twin_flag_wait(event, b->free_id, site);

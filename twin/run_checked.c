@@ -100,7 +100,7 @@ void twin_sync_checked(struct twin_core *c, const struct twin_site *site) {
     struct twin_job *job = c->job;
     check_sync(c, site);
     twin_barrier(TWIN_PIPES, site);
-    twin_cost_sync_all(c);
+    twin_cost_sync_all(c, site);
     uint32_t position = 0;
     while (job->order[position] != c->index)
         position++;

@@ -12,18 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_name[] = {
-    [TWIN_STEP_WORK] = "call",
-    [TWIN_STEP_MODE] = "mask",
-    [TWIN_STEP_DMA] = "copy",
-    [TWIN_STEP_SET] = "SetFlag",
-    [TWIN_STEP_WAIT] = "WaitFlag",
-    [TWIN_STEP_BARRIER] = "PipeBarrier",
-    [TWIN_STEP_BARRIER_ALL] = "PipeBarrier",
-    [TWIN_STEP_SYNC] = "SyncAll",
-    [TWIN_STEP_SCALAR] = "end",
-};
-
 struct pipe_state {
     size_t next;   /* step to look at */
     double free;   /* may issue again */
@@ -33,9 +21,12 @@ struct pipe_state {
     double busy;
     uint64_t pushed, popped;       /* steps that entered and left its queue */
     double left[TWIN_QUEUE_DEPTH]; /* when the last ones left it */
-    bool moving;                   /* a transfer is under way */
-    double start, bytes;           /* of its data */
-    double began;
+    const char *ready_for;         /* what `ready` waits for */
+    double wait;                   /* scalar unit: how long it has stood still, and what for */
+    const char *wait_for;
+    bool moving;         /* a transfer is under way */
+    double start, bytes; /* of its data */
+    double began, waited;
 };
 
 struct machine {
@@ -55,6 +46,13 @@ struct machine {
 static bool stops_scalar(const struct twin_step *s) {
     return s->kind == TWIN_STEP_BARRIER_ALL || s->kind == TWIN_STEP_SYNC ||
            (s->kind == TWIN_STEP_WAIT && s->pipe == TWIN_S);
+}
+
+/* Why the scalar unit stands still at a step. */
+static const char *waits_for(const struct twin_step *step) {
+    static const char *const full[] = {"S", "queue of V", "queue of MTE2", "queue of MTE3"};
+    if (step->pipe != TWIN_S) return full[step->pipe];
+    return step->kind == TWIN_STEP_WAIT ? twin_event_name(step->event) : step->site.call;
 }
 
 static double later(double a, double b) {
@@ -91,14 +89,26 @@ static bool advance_scalar(struct machine *m) {
         if (m->flag[step->event][step->id] >= 0) return false;
         m->flag[step->event][step->id] = ready;
     }
-    if (work > 0)
-        twin_trace_event(m->trace, m->core, TWIN_S, step->name ? step->name : kind_name[step->kind],
-                         from, from + work);
+    if (work > 0) {
+        twin_trace_deed(m->trace, &(struct twin_deed){m->core, TWIN_S, step, from, from + work,
+                                                      s->wait, s->wait_for});
+        s->wait = 0;
+    }
+    s->wait += ready - (from + work);
+    if (ready > from + work) s->wait_for = waits_for(step);
     s->busy += work;
     s->free = s->done = m->passed[s->next - m->begin] = ready;
     m->pipe[step->pipe].pushed++;
     s->next++;
     return true;
+}
+
+/* Tells that the pipe works on a step; issued, ready and free say what it has waited for. */
+static void tell(struct machine *m, int p, double from, double to, double wait) {
+    const struct pipe_state *s = &m->pipe[p];
+    twin_trace_deed(m->trace,
+                    &(struct twin_deed){m->core, p, &m->step[s->next], from, to, wait,
+                                        s->issued >= s->ready ? "scalar unit" : s->ready_for});
 }
 
 static void leave_queue(struct pipe_state *s, double at) {
@@ -119,10 +129,11 @@ static bool advance(struct machine *m, int p) {
     switch (step->kind) {
     case TWIN_STEP_WORK: {
         double from = later(later(s->free + step->id * TWIN_MODE_CYCLES, s->ready), s->issued);
+        double wait = from - s->free - step->id * TWIN_MODE_CYCLES;
         s->free = from + step->cost;
         s->done = later(s->done, s->free + TWIN_V_DRAIN);
         s->busy += step->cost;
-        twin_trace_event(m->trace, m->core, p, step->name, from, s->free);
+        tell(m, p, from, s->free, wait);
         leave_queue(s, from);
         break;
     }
@@ -131,6 +142,7 @@ static bool advance(struct machine *m, int p) {
         s->free = later(s->free, s->issued) + TWIN_MODE_CYCLES;
         break;
     case TWIN_STEP_BARRIER:
+        if (s->done > s->ready) s->ready_for = "PipeBarrier";
         s->ready = later(s->ready, s->done);
         leave_queue(s, later(s->ready, s->issued));
         break;
@@ -142,12 +154,14 @@ static bool advance(struct machine *m, int p) {
         break;
     case TWIN_STEP_WAIT:
         if (m->flag[step->event][step->id] < 0) return false;
+        if (m->flag[step->event][step->id] > s->ready) s->ready_for = twin_event_name(step->event);
         s->ready = later(s->ready, m->flag[step->event][step->id]);
         m->flag[step->event][step->id] = -1;
         leave_queue(s, later(s->ready, s->issued));
         break;
     case TWIN_STEP_DMA:
         s->began = later(later(s->free, s->ready), s->issued);
+        s->waited = s->began - s->free;
         leave_queue(s, s->began);
         s->start =
             s->began +
@@ -201,7 +215,7 @@ static bool advance_transfers(struct machine *m) {
         s->free = next;
         s->done = later(s->done, next + m->latency[p]);
         s->busy += next - s->began;
-        twin_trace_event(m->trace, m->core, p, m->step[s->next].name, s->began, next);
+        tell(m, p, s->began, next, s->waited);
         s->next++;
     }
     m->now = next;
@@ -328,16 +342,18 @@ static const char *run_slowest(struct twin_job *job, double scalar, double *cycl
 const char *twin_cost_finish(struct twin_job *job, struct twin_report *report) {
     const struct twin_launch *l = job->launch;
     double busy[TWIN_MAX_CORES][TWIN_PIPES];
-    struct twin_trace *trace = l->trace ? twin_trace_open(l->trace, l->soc->mhz) : NULL;
-    if (l->trace && !trace) return "the trace file cannot be written";
+    struct twin_trace *trace;
+    if (!twin_trace_open(l, &trace)) return "the trace file cannot be written";
     const char *wrong = run_all(job, TWIN_SCALAR_CYCLES, trace, report->core_cycles, busy);
-    if (trace && !twin_trace_close(trace) && !wrong) wrong = "the trace file cannot be written";
+    for (uint32_t i = 0; !wrong && i < l->block_dim; i++)
+        if (report->core_cycles[i] > report->core_cycles[report->slowest]) report->slowest = i;
+    if (!twin_trace_close(trace, job, &job->core[report->slowest]) && !wrong)
+        wrong = "the trace file cannot be written";
     if (!wrong) wrong = run_slowest(job, 0, &report->cycles_free);
     if (!wrong) wrong = run_slowest(job, TWIN_SCALAR_WORST, &report->cycles_worst);
     if (wrong) return wrong;
     for (uint32_t i = 0; i < l->block_dim; i++) {
         const struct twin_core *c = &job->core[i];
-        if (report->core_cycles[i] > report->core_cycles[report->slowest]) report->slowest = i;
         report->gm_read += c->gm_read;
         report->gm_write += c->gm_write;
         report->all_dmas += c->dmas;

@@ -90,6 +90,64 @@ static void no_such_dimension(void **state) {
     assert_non_null(strstr(why, "25 axes"));
 }
 
+/* What a watcher adds up. */
+struct seen {
+    double busy[4], last, waits;
+    uint64_t read, written;
+    uint32_t buffers, end, nameless;
+};
+
+static void see_event(void *context, const struct ascgrad_event *e) {
+    struct seen *s = context;
+    s->busy[e->pipe] += e->to_us - e->from_us;
+    if (e->to_us > s->last) s->last = e->to_us;
+    s->waits += e->wait_us;
+    s->nameless += !e->call || !*e->call || (e->wait_us > 0 && !*e->wait_for);
+}
+
+static void see_buffer(void *context, const char *kind, const char *file, int line, uint32_t at,
+                       uint32_t bytes) {
+    struct seen *s = context;
+    assert_int_equal(at, s->end); /* one after the other */
+    assert_true(*kind && *file && line > 0);
+    s->end += bytes;
+    s->buffers++;
+}
+
+static void see_tensor(void *context, const char *name, uint64_t bytes, uint64_t read,
+                       uint64_t written) {
+    struct seen *s = context;
+    assert_true(*name && bytes > 0);
+    s->read += read;
+    s->written += written;
+}
+
+static void a_watcher_sees_what_is_reported(void **state) {
+    struct ascgrad_tensor in[2], out;
+    struct ascgrad_call call = segsum(in, &out);
+    struct seen s = {0};
+    struct ascgrad_report report;
+    double mhz;
+    (void)state;
+    call.watch = &(struct ascgrad_watch){&s, see_event, see_buffer, see_tensor};
+    assert_int_equal(ascgrad_run(&call, &report, NULL), ASCGRAD_OK);
+    mhz = report.cycles / report.time_us;
+    assert_int_equal(report.cores_used, 1); /* so the slowest core's figures are all there are */
+    assert_float_equal(s.busy[0], report.busy_s / mhz, 1e-3f);
+    assert_float_equal(s.busy[1], report.busy_v / mhz, 1e-3f);
+    assert_float_equal(s.busy[2], report.busy_mte2 / mhz, 1e-3f);
+    assert_float_equal(s.busy[3], report.busy_mte3 / mhz, 1e-3f);
+    assert_true(s.waits > 0 && s.last <= report.time_us);
+    assert_int_equal(s.nameless, 0);
+    assert_int_equal(s.read, report.gm_read);
+    assert_int_equal(s.written, report.gm_write);
+    assert_true(s.buffers > 0);
+    assert_string_equal(ascgrad_pipe_name(2), "MTE2");
+    assert_null(ascgrad_pipe_name(4));
+    call.watch = &(struct ascgrad_watch){0}; /* who does not want to know anything */
+    assert_int_equal(ascgrad_run(&call, NULL, NULL), ASCGRAD_OK);
+}
+
 static float q[TOKENS * 8], k[TOKENS * 8], cosine[8], sine[8], dq[TOKENS * 8], dk[TOKENS * 8];
 
 /* One token each: the largest tiling struct there is. */
@@ -134,6 +192,7 @@ static void small_stack(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nowhere_to_answer), cmocka_unit_test(attribute_without_list),
-        cmocka_unit_test(no_such_dimension), cmocka_unit_test(small_stack)};
+        cmocka_unit_test(no_such_dimension), cmocka_unit_test(a_watcher_sees_what_is_reported),
+        cmocka_unit_test(small_stack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

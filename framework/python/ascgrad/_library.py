@@ -33,7 +33,7 @@ class Call(ctypes.Structure):
                 ("out", ctypes.POINTER(Tensor)), ("outputs", ctypes.c_uint32),
                 ("attr", ctypes.POINTER(Setting)), ("attrs", ctypes.c_uint32),
                 ("soc", ctypes.c_char_p), ("cores", ctypes.c_uint32), ("fast", ctypes.c_bool),
-                ("order", ctypes.c_uint64), ("trace", ctypes.c_char_p)]
+                ("order", ctypes.c_uint64), ("trace", ctypes.c_char_p), ("watch", ctypes.c_void_p)]
 
 
 class Report(ctypes.Structure):
