@@ -108,6 +108,7 @@ need_test_tools() {
   need clang-format command -v clang-format
   need pyflakes3 command -v pyflakes3
   need pkg-config command -v pkg-config
+  need chromium command -v chromium
   if [ -n "$long" ]; then
     need qemu-user command -v qemu-aarch64
     need gcovr command -v gcovr

@@ -8,13 +8,18 @@
 
 #include "commands.h"
 #include "npy.h"
+#include "perf_page.h"
 #include "request.h"
 
 enum { FOR_INFER = 1, FOR_TILE = 2, FOR_RUN = 4, FOR_PERF = 8 };
+enum { COMPARED = 8 }; /* chips, or numbers of cores, that perf takes at once */
 
 struct words {
     const char *file[ASCGRAD_OUTPUTS_MAX]; /* output files by index */
-    const char *report;
+    const char *report, *html;
+    const char *soc[COMPARED]; /* the last one is the request's, too */
+    uint32_t cores[COMPARED];
+    uint32_t socs, core_counts;
     int what;       /* FOR_INFER, FOR_TILE, FOR_RUN or FOR_PERF */
     unsigned given; /* options that go only once, as bits */
 };
@@ -67,14 +72,17 @@ static int add_output(struct request *r, struct words *w, char *word) {
 }
 
 static int set_cores(struct request *r, struct words *w, char *word) {
-    (void)w;
     char *end;
     long n = strtol(word, &end, 10);
     if (end == word || *end || n < 1 || n > ASCGRAD_CORES_MAX) {
         complain("--cores wants a number from 1 to %d, not '%s'", ASCGRAD_CORES_MAX, word);
         return EXIT_USAGE;
     }
-    r->cores = (uint32_t)n;
+    if (w->core_counts == COMPARED) {
+        complain("--cores goes at most %d times", COMPARED);
+        return EXIT_USAGE;
+    }
+    w->cores[w->core_counts++] = r->cores = (uint32_t)n;
     return EXIT_DONE;
 }
 
@@ -87,14 +95,23 @@ static int add_attr(struct request *r, struct words *w, char *word) {
 }
 
 static int set_soc(struct request *r, struct words *w, char *word) {
-    (void)w;
-    r->soc = word;
+    if (w->socs == COMPARED) {
+        complain("--soc goes at most %d times", COMPARED);
+        return EXIT_USAGE;
+    }
+    w->soc[w->socs++] = r->soc = word;
     return EXIT_DONE;
 }
 
 static int set_report(struct request *r, struct words *w, char *word) {
     (void)r;
     w->report = word;
+    return EXIT_DONE;
+}
+
+static int set_html(struct request *r, struct words *w, char *word) {
+    (void)r;
+    w->html = word;
     return EXIT_DONE;
 }
 
@@ -109,16 +126,17 @@ enum { TIMED = FOR_TILE | FOR_RUN | FOR_PERF, ALL = FOR_INFER | TIMED };
 static const struct option {
     const char *name;
     int allowed;
-    bool often; /* may be given more than once */
+    int often; /* for these it may be given more than once */
     int (*take)(struct request *r, struct words *w, char *word);
 } options[] = {
-    {"--in", ALL, true, add_input},
-    {"--attr", ALL, true, add_attr},
-    {"--out", FOR_RUN, true, add_output},
-    {"--soc", TIMED, false, set_soc},
-    {"--cores", TIMED, false, set_cores},
-    {"--report", FOR_RUN, false, set_report},
-    {"--trace", FOR_RUN | FOR_PERF, false, set_trace},
+    {"--in", ALL, ALL, add_input},
+    {"--attr", ALL, ALL, add_attr},
+    {"--out", FOR_RUN, FOR_RUN, add_output},
+    {"--soc", TIMED, FOR_PERF, set_soc},
+    {"--cores", TIMED, FOR_PERF, set_cores},
+    {"--report", FOR_RUN, 0, set_report},
+    {"--trace", FOR_RUN | FOR_PERF, 0, set_trace},
+    {"--html", FOR_PERF, 0, set_html},
 };
 
 /* One option with its value; *used is how many words it took. */
@@ -139,7 +157,7 @@ static int one_option(struct request *r, struct words *w, int argc, char **argv,
         return EXIT_USAGE;
     }
     *used = 2;
-    if (!options[k].often && w->given >> k & 1) {
+    if (!(options[k].often & w->what) && w->given >> k & 1) {
         complain("%s is given twice", argv[0]);
         return EXIT_USAGE;
     }
@@ -354,14 +372,73 @@ int cmd_run(int argc, char **argv) {
     return status;
 }
 
+struct told {
+    const struct request *request;
+    const struct ascgrad_report *report;
+};
+
+static void print_told(FILE *f, const void *context) {
+    const struct told *told = context;
+    print_report(f, told->request, told->report);
+}
+
+/* One run of perf: its report, and its part of the page if there is to be one. */
+static int measure(struct request *r, FILE *page) {
+    struct ascgrad_report report;
+    struct perf_run *run = page ? perf_run_begin() : NULL;
+    r->watch = run ? perf_run_watch(run) : NULL;
+    int status = execute(r, &report);
+    if (status == EXIT_DONE) status = print_report(stdout, r, &report);
+    if (status == EXIT_DONE && page &&
+        !(run && perf_page_run(page, run, &report, print_told, &(struct told){r, &report}))) {
+        complain("out of memory for the page");
+        status = EXIT_FILES;
+    }
+    perf_run_free(run);
+    request_free_outputs(r);
+    return status;
+}
+
+/* Every chip with every number of cores that was asked for; more than one make a JSON array. */
+static int measure_all(struct request *r, const struct words *w, FILE *page) {
+    uint32_t socs = w->socs ? w->socs : 1, counts = w->core_counts ? w->core_counts : 1;
+    bool several = socs * counts > 1;
+    int status = EXIT_DONE;
+    if (several && r->trace) {
+        complain("--trace is of one run; give one --soc and one --cores");
+        return EXIT_USAGE;
+    }
+    if (several) printf("[\n");
+    for (uint32_t i = 0; i < socs * counts && status == EXIT_DONE; i++) {
+        r->soc = w->soc[i / counts];
+        r->cores = w->cores[i % counts];
+        if (i) printf(",\n");
+        status = measure(r, page);
+    }
+    if (several) printf("]\n");
+    return status;
+}
+
 int cmd_perf(int argc, char **argv) {
     struct request r;
     struct words w;
-    struct ascgrad_report report;
     int status = parse(&r, &w, FOR_PERF, argc, argv);
+    FILE *page = NULL;
     if (status == EXIT_DONE) status = allocate(r.in, r.op.inputs);
-    if (status == EXIT_DONE) status = execute(&r, &report);
-    if (status == EXIT_DONE) status = print_report(stdout, &r, &report);
+    if (status == EXIT_DONE && w.html && !(page = fopen(w.html, "w"))) {
+        complain("%s: the page cannot be written", w.html);
+        status = EXIT_FILES;
+    }
+    if (page) perf_page_begin(page);
+    if (status == EXIT_DONE) status = measure_all(&r, &w, page);
+    if (page) {
+        perf_page_end(page);
+        bool good = !ferror(page);
+        if (fclose(page) != 0 || !good) {
+            complain("%s: the page cannot be written", w.html);
+            status = EXIT_FILES;
+        }
+    }
     request_free(&r);
     return status;
 }

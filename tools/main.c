@@ -34,6 +34,7 @@ static const char help[] =
     "qSeqLen=5,7,9),\n"
     "--soc NAME (default %s), --cores N. run: --fast, --report FILE. perf, run: --trace "
     "FILE.\n"
+    "perf --html FILE: a page with pictures; --soc and --cores may then be given several times.\n"
     "An optional input is left out.\n"
     "\n"
     "Exit status: 0 done, 1 wrong usage, 2 the operator refuses, 3 the twin found a violation,\n"

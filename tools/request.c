@@ -76,11 +76,17 @@ bool request_begin(struct request *r, const char *op) {
     return false;
 }
 
+void request_free_outputs(struct request *r) {
+    for (int i = 0; i < ASCGRAD_OUTPUTS_MAX; i++) {
+        free(r->out[i].data);
+        r->out[i].data = NULL;
+    }
+}
+
 void request_free(struct request *r) {
     for (int i = 0; i < ASCGRAD_INPUTS_MAX; i++)
         free(r->in[i].data);
-    for (int i = 0; i < ASCGRAD_OUTPUTS_MAX; i++)
-        free(r->out[i].data);
+    request_free_outputs(r);
     for (int i = 0; i < ASCGRAD_ATTRS_MAX; i++)
         free(r->list[i]);
     memset(r, 0, sizeof *r);
@@ -99,6 +105,7 @@ struct ascgrad_call request_call(struct request *r) {
         .cores = r->cores,
         .fast = r->fast,
         .trace = r->trace,
+        .watch = r->watch,
     };
 }
 

@@ -19,6 +19,7 @@ struct request {
     uint32_t cores;
     bool fast;
     const char *trace;
+    const struct ascgrad_watch *watch;
 };
 
 const char *text_dtype(int32_t dtype);                          /* "fp32", ... */
@@ -34,6 +35,7 @@ void text_print_dims(char *out, size_t size, const struct ascgrad_tensor *tensor
 /* false: no such operator. */
 bool request_begin(struct request *request, const char *op);
 void request_free(struct request *request);
+void request_free_outputs(struct request *request);
 struct ascgrad_call request_call(struct request *request);
 
 int request_input(const struct request *request, const char *name);  /* index or -1 */
