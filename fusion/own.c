@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "own.h"
 
+#include "../core/verbose.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
@@ -85,15 +87,11 @@ bool fusion_switched_off(void) {
     return is("ASCGRAD_FUSION", "0");
 }
 
-bool fusion_verbose(void) {
-    return is("ASCGRAD_VERBOSE", "1");
-}
-
 void fusion_explain(const char *sentence) {
-    if (fusion_verbose()) fprintf(stderr, "[ascgrad] fusion: %s\n", sentence);
+    if (ascgrad_verbose()) fprintf(stderr, "[ascgrad] fusion: %s\n", sentence);
 }
 
 void fusion_report(const char *sentence) {
     if (DlogRecord) DlogRecord(MODULE_OP | RUN_LOG, INFO, "[ascgrad] fusion: %s", sentence);
-    if (!DlogRecord || fusion_verbose()) fprintf(stderr, "[ascgrad] fusion: %s\n", sentence);
+    if (!DlogRecord || ascgrad_verbose()) fprintf(stderr, "[ascgrad] fusion: %s\n", sentence);
 }

@@ -24,7 +24,6 @@ bool fusion_switched_off(void);
 void fusion_report(const char *sentence);
 
 /* Reasons, only with ASCGRAD_VERBOSE=1. */
-bool fusion_verbose(void);
 void fusion_explain(const char *sentence);
 
 #ifdef __cplusplus

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "../core/verbose.h"
 #include "adapter.h"
 #include "graph/operator_factory.h"
 #include "own.h"
@@ -68,7 +69,7 @@ void run_on(ge::Graph &graph) {
     ascgrad_error error;
     const fusion_listener listener = {explain, nullptr};
     if (!fusion::read_graph(graph, view)) return;
-    if (fusion_find(view.graph.get(), &found, fusion_verbose() ? &listener : nullptr, &error) !=
+    if (fusion_find(view.graph.get(), &found, ascgrad_verbose() ? &listener : nullptr, &error) !=
         ASCGRAD_DONE) {
         fusion_explain(error.text);
         return;

@@ -53,6 +53,8 @@ ascgrad_result ascgrad_guard(const struct ge_context *context, const struct ascg
                              void *platform, const volatile char *chips,
                              struct ascgrad_error *error);
 
+bool ascgrad_asked_by_aclnn(const struct ge_context *context);
+
 /* Where refusals go: GE's log and error message if there is a GE, else stderr. */
 void ascgrad_log(const char *sentence);
 uint32_t ascgrad_ge_fail(const struct ascgrad_error *error); /* logs, returns GE_FAILED */

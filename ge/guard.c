@@ -84,12 +84,21 @@ static bool installed_for(const volatile char *chips, const char *chip) {
     return listed(list, chip);
 }
 
+static const struct compile_info *compile_info(const struct ge_context *context) {
+    const struct ge_slot *slot =
+        ascgrad_input_slot(context, context->node->inputs + context->node->outputs);
+    return slot ? slot->value.pointer : NULL;
+}
+
+bool ascgrad_asked_by_aclnn(const struct ge_context *context) {
+    const struct compile_info *info = compile_info(context);
+    return !info || info->kernel[0];
+}
+
 ascgrad_result ascgrad_guard(const struct ge_context *context, const struct ascgrad_node *node,
                              void *platform, const volatile char *chips,
                              struct ascgrad_error *error) {
-    const struct ge_slot *slot =
-        ascgrad_input_slot(context, context->node->inputs + context->node->outputs);
-    const struct compile_info *info = slot ? slot->value.pointer : NULL;
+    const struct compile_info *info = compile_info(context);
     if (info && info->foreign) {
         return ascgrad_refuse(
             error, node, "aclnn asks on behalf of kernel '%s', which is not ascgrad's; " REMEDY,

@@ -5,6 +5,7 @@
  * were.
  */
 #include "context.h"
+#include "../core/verbose.h"
 
 struct answers {
     struct ascgrad_shape shape[ASCGRAD_MAX_OUTPUTS];
@@ -148,11 +149,43 @@ static ascgrad_result infer_dtype(struct ge_context *context, const struct ascgr
     return ASCGRAD_DONE;
 }
 
+/* The line of ASCGRAD_VERBOSE: the inputs, and the answers as they stand in GE's context. */
+static void tell(const char *what, const struct ge_context *context, const struct ascgrad_ir *ir,
+                 enum ascgrad_shape_of shapes, bool done, double begin) {
+    struct ascgrad_node node;
+    struct ascgrad_error error;
+    struct ascgrad_line line = {.size = 0};
+    ascgrad_line_add(&line, "%s %s", what, ir->type);
+    if (ascgrad_read_context(context, ir, shapes, &node, &error) == ASCGRAD_DONE) {
+        for (uint32_t i = 0; i < ir->inputs; i++) {
+            if (node.in[i].present) {
+                ascgrad_line_arg(&line, ir->in[i].name, &node.in[i]);
+            }
+        }
+    }
+    ascgrad_line_add(&line, done ? " ->" : " refused");
+    for (uint32_t o = 0; done && o < ir->outputs; o++) {
+        const struct ge_slot *slot = ascgrad_ir_output_slot(context, o);
+        struct ascgrad_text text;
+        if (shapes == ASCGRAD_NO_SHAPES) {
+            ascgrad_line_add(&line, " %s=%s", ir->out[o].name, ascgrad_dtype_name(slot->value.i32));
+        } else {
+            ascgrad_line_add(&line, " %s=%s", ir->out[o].name,
+                             ascgrad_shape_text(slot->value.pointer, &text));
+        }
+    }
+    ascgrad_line_end(&line, begin);
+}
+
 uint32_t ascgrad_ge_infer_shape(struct ge_context *context, const struct ascgrad_ir *ir,
                                 ascgrad_infer_fn *infer) {
     struct ascgrad_error error;
-    return infer_shape(context, ir, infer, &error) == ASCGRAD_DONE ? GE_SUCCESS
-                                                                   : ascgrad_ge_fail(&error);
+    const double begin = ascgrad_verbose_clock();
+    const bool done = infer_shape(context, ir, infer, &error) == ASCGRAD_DONE;
+    if (begin > 0) {
+        tell("infer", context, ir, ASCGRAD_ORIGIN_SHAPES, done, begin);
+    }
+    return done ? GE_SUCCESS : ascgrad_ge_fail(&error);
 }
 
 uint32_t ascgrad_ge_infer_shape_range(struct ge_context *context, const struct ascgrad_ir *ir,
@@ -165,6 +198,10 @@ uint32_t ascgrad_ge_infer_shape_range(struct ge_context *context, const struct a
 uint32_t ascgrad_ge_infer_dtype(struct ge_context *context, const struct ascgrad_ir *ir,
                                 ascgrad_infer_dtype_fn *infer) {
     struct ascgrad_error error;
-    return infer_dtype(context, ir, infer, &error) == ASCGRAD_DONE ? GE_SUCCESS
-                                                                   : ascgrad_ge_fail(&error);
+    const double begin = ascgrad_verbose_clock();
+    const bool done = infer_dtype(context, ir, infer, &error) == ASCGRAD_DONE;
+    if (begin > 0) {
+        tell("infer dtype", context, ir, ASCGRAD_NO_SHAPES, done, begin);
+    }
+    return done ? GE_SUCCESS : ascgrad_ge_fail(&error);
 }

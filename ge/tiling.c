@@ -6,6 +6,7 @@
  * with (core limits per node), so the platform is asked in the call itself.
  */
 #include "context.h"
+#include "../core/verbose.h"
 #include "platform.h"
 
 #include <inttypes.h>
@@ -90,12 +91,33 @@ static void write_answer(const struct answer_slots *slots, const struct ascgrad_
     }
 }
 
+/* The line of ASCGRAD_VERBOSE. */
+static void tell(const struct ge_context *context, const struct ascgrad_node *node,
+                 const struct ascgrad_launch *launch, const struct ascgrad_chip *chip,
+                 double begin) {
+    const struct ascgrad_ir *ir = node->ir;
+    struct ascgrad_line line = {.size = 0};
+    ascgrad_line_add(&line, "tiling %s", ir->type);
+    for (uint32_t i = 0; i < ir->inputs; i++) {
+        if (node->in[i].present) {
+            ascgrad_line_arg(&line, ir->in[i].name, &node->in[i]);
+        }
+    }
+    ascgrad_line_add(&line,
+                     " -> key %" PRIu64 ", %" PRIu32 " of %" PRIu32 " blocks, workspace %" PRIu64
+                     ", %zu bytes, for %s",
+                     launch->key, launch->block_dim, chip->cores, launch->workspace, launch->size,
+                     ascgrad_asked_by_aclnn(context) ? "aclnn" : "GE");
+    ascgrad_line_end(&line, begin);
+}
+
 static ascgrad_result tiling(struct ge_context *context, const struct ascgrad_ir *ir,
                              ascgrad_tile_fn *tile, const volatile char *chips,
                              struct ascgrad_error *error) {
     struct ascgrad_node node;
     struct ascgrad_chip chip;
     struct answer_slots slots;
+    const double begin = ascgrad_verbose_clock();
     if (ascgrad_read_context(context, ir, ASCGRAD_STORAGE_SHAPES, &node, error) != ASCGRAD_DONE ||
         find_slots(context, &node, &slots, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
@@ -116,6 +138,9 @@ static ascgrad_result tiling(struct ge_context *context, const struct ascgrad_ir
         return ASCGRAD_REFUSED;
     }
     write_answer(&slots, &launch, &chip);
+    if (begin > 0) {
+        tell(context, &node, &launch, &chip, begin);
+    }
     return ASCGRAD_DONE;
 }
 

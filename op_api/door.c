@@ -6,6 +6,7 @@
  */
 #include "door.h"
 
+#include "../core/verbose.h"
 #include "../op_kernel/rope_grad_tiling_data.h"
 
 #include <inttypes.h>
@@ -250,10 +251,47 @@ static aclnnStatus prepare(const struct door_op *op, void *executor, uint64_t *w
     return code;
 }
 
+static void tell_tensors(struct ascgrad_line *line, const struct door_arg *arg,
+                         const aclTensor *const tensor[], uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        aclDataType type = ACL_DT_UNDEFINED;
+        int64_t *dim = NULL;
+        uint64_t rank = 0;
+        struct ascgrad_shape shape;
+        if (!tensor[i] || aclGetDataType(tensor[i], &type) != ACL_SUCCESS ||
+            aclGetViewShape(tensor[i], &dim, &rank) != ACL_SUCCESS) {
+            continue;
+        }
+        shape.rank = rank < ASCGRAD_MAX_RANK ? rank : ASCGRAD_MAX_RANK;
+        for (uint64_t k = 0; k < shape.rank; k++) {
+            shape.dim[k] = dim[k];
+        }
+        door_delete_array(dim);
+        ascgrad_line_arg(line, arg[i].name, &(struct ascgrad_arg){true, (int32_t)type, &shape});
+    }
+}
+
+/* The line of ASCGRAD_VERBOSE. */
+static void tell(const struct door_op *op, const aclTensor *const in[],
+                 const aclTensor *const out[], aclnnStatus code, uint64_t workspace, double begin) {
+    struct ascgrad_line line = {.size = 0};
+    ascgrad_line_add(&line, "%s", op->function);
+    tell_tensors(&line, op->in, in, op->inputs);
+    if (code == ACL_SUCCESS) {
+        ascgrad_line_add(&line, " ->");
+        tell_tensors(&line, op->out, out, op->outputs);
+        ascgrad_line_add(&line, ", workspace %" PRIu64, workspace);
+    } else {
+        ascgrad_line_add(&line, ": code %" PRId32, code);
+    }
+    ascgrad_line_end(&line, begin);
+}
+
 aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
                          union door_value attr[], const aclTensor *const out[],
                          uint64_t *workspace_size, aclOpExecutor **executor) {
     const uint64_t begin = NnopbaseMsprofSysTime();
+    const double told = ascgrad_verbose_clock();
     const struct nnopbase_column *column;
     int64_t list[LENGTHS];
     void *opened;
@@ -278,6 +316,9 @@ aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
     if (code == ACL_SUCCESS) {
         *executor = opened;
         NnopbaseReportApiInfo(begin, &op->state->prepare_id);
+    }
+    if (told > 0) {
+        tell(op, in, out, code, *workspace_size, told);
     }
     return code;
 }

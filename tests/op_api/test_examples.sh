@@ -29,6 +29,12 @@ programs=$(cd "$top/examples/aclnn" && ls ./*_grad.c)
 for program in $programs; do
     "$dir/build/${program%.c}" >"$dir/log" 2>&1 || fail "$program: $(cat "$dir/log")"
     grep -q 'as expected' "$dir/log" || fail "$program has checked nothing"
+    ! grep -q '^\[ascgrad\]' "$dir/log" || fail "$program: the libraries talk: $(cat "$dir/log")"
+    ASCGRAD_VERBOSE=1 "$dir/build/${program%.c}" >"$dir/log" 2>&1 || fail "$program, verbose: $(cat "$dir/log")"
+    grep -Eq '^\[ascgrad\] aclnn[A-Za-z]* .*=[a-z0-9]*\[.* -> .*, workspace [0-9]+, [0-9.]+ us$' "$dir/log" ||
+        fail "$program: no line of the aclnn call: $(cat "$dir/log")"
+    grep -Eq '^\[ascgrad\] tiling [A-Za-z]* .* -> key [0-9]+, .*, for aclnn, [0-9.]+ us$' "$dir/log" ||
+        fail "$program: no line of tiling: $(cat "$dir/log")"
     if ASCEND_OPP_PATH=$dir "$dir/build/${program%.c}" >"$dir/log" 2>&1; then
         fail "$program works without a package"
     fi
