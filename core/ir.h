@@ -28,7 +28,8 @@ enum {
 struct ascgrad_ir_arg {
     const char *name;
     bool optional;
-    const char *types; /* "fp16,fp32,bf16" or "fp32" */
+    /* "fp16,fp32,bf16,fp16": a column of dtypes is entry i of every argument's list */
+    const char *types;
 };
 
 enum ascgrad_attr_kind {

@@ -89,6 +89,19 @@ size_t ascgrad_dtype_size(int32_t dtype) {
     }
 }
 
+int32_t ascgrad_type_at(const char *types, uint32_t column) {
+    static const int32_t known[] = {ASCGRAD_FP32, ASCGRAD_FP16, ASCGRAD_BF16};
+    for (; column > 0; column--) {
+        types = strchr(types, ',');
+        if (!types) return -1;
+        types++;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strncmp(types, ascgrad_dtype_name(known[i]), 4) == 0) return known[i];
+    }
+    return -1;
+}
+
 const char *ascgrad_shape_text(const struct ascgrad_shape *shape, struct ascgrad_text *buffer) {
     static const char more[] = ",...]"; /* room kept free so that a cut shape says that it is cut */
     char *s = buffer->s;
@@ -201,10 +214,78 @@ ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t i
     return ASCGRAD_DONE;
 }
 
+/* The columns in which an argument has this dtype, as bits. */
+static uint32_t columns_with(const char *types, int32_t dtype) {
+    uint32_t found = 0;
+    int32_t here;
+    for (uint32_t c = 0; (here = ascgrad_type_at(types, c)) >= 0; c++) {
+        found |= here == dtype ? 1u << c : 0;
+    }
+    return found;
+}
+
+static uint32_t all_columns(const struct ascgrad_ir *ir) {
+    uint32_t n = 0;
+    while (ascgrad_type_at(ir->in[0].types, n) >= 0) {
+        n++;
+    }
+    return n < 32 ? (1u << n) - 1 : UINT32_MAX;
+}
+
+int32_t ascgrad_column(const struct ascgrad_node *node) {
+    const struct ascgrad_ir *ir = node->ir;
+    uint32_t columns = all_columns(ir);
+    for (uint32_t i = 0; i < ir->inputs; i++) {
+        if (node->in[i].present) columns &= columns_with(ir->in[i].types, node->in[i].dtype);
+    }
+    for (uint32_t i = 0; i < ir->outputs; i++) {
+        if (node->out[i].present) columns &= columns_with(ir->out[i].types, node->out[i].dtype);
+    }
+    return columns ? __builtin_ctz(columns) : -1;
+}
+
+/* "fp16 or fp32": what an argument has in these columns. */
+static const char *types_in(const char *types, uint32_t columns, struct ascgrad_text *text) {
+    size_t used = 0;
+    text->s[0] = 0;
+    while (columns) {
+        int32_t dtype = ascgrad_type_at(types, (uint32_t)__builtin_ctz(columns));
+        columns &= ~columns_with(types, dtype);
+        used += (size_t)snprintf(text->s + used, sizeof text->s - used, "%s%s", used ? " or " : "",
+                                 ascgrad_dtype_name(dtype));
+    }
+    return text->s;
+}
+
+/* The inputs from `first` on leave these columns, and in none of them input i has its dtype. */
+static ascgrad_result refuse_mixture(const struct ascgrad_node *node, uint32_t first, uint32_t i,
+                                     uint32_t columns, struct ascgrad_error *error) {
+    const struct ascgrad_ir_arg *ir = node->ir->in;
+    const char *got = ascgrad_dtype_name(node->in[i].dtype);
+    struct ascgrad_text text;
+    while (first < i && !node->in[first].present) {
+        first++;
+    }
+    types_in(ir[i].types, columns, &text);
+    uint32_t as_here = columns_with(ir[i].types, ascgrad_type_at(ir[i].types, 0));
+    if (first == i || as_here == all_columns(node->ir)) { /* whatever the others have */
+        return ascgrad_refuse(error, node, "%s must be %s, got %s", ir[i].name, text.s, got);
+    }
+    for (uint32_t k = first; k < i; k++) {
+        if (node->in[k].present && strcmp(ir[k].types, ir[i].types) == 0) {
+            return ascgrad_refuse(error, node, "%s and %s must have one dtype, got %s and %s",
+                                  ir[k].name, ir[i].name, ascgrad_dtype_name(node->in[k].dtype),
+                                  got);
+        }
+    }
+    return ascgrad_refuse(error, node, "%s must be %s beside %s of %s, got %s", ir[i].name, text.s,
+                          ir[first].name, ascgrad_dtype_name(node->in[first].dtype), got);
+}
+
 ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, uint32_t first, uint32_t count,
                                   struct ascgrad_error *error) {
     const struct ascgrad_ir_arg *ir = node->ir->in;
-    uint32_t seen = UINT32_MAX;
+    uint32_t columns = all_columns(node->ir);
     for (uint32_t i = first; i < node->ir->inputs && i - first < count; i++) {
         const struct ascgrad_arg *arg = &node->in[i];
         if (!arg->present) {
@@ -215,19 +296,9 @@ ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, uint32_t firs
                                   "%s must be fp16, fp32 or bf16, got %s (%" PRId32 ")", ir[i].name,
                                   ascgrad_dtype_name(arg->dtype), arg->dtype);
         }
-        if (!strchr(ir[i].types, ',')) { /* one type, whatever the others have */
-            if (strcmp(ir[i].types, ascgrad_dtype_name(arg->dtype)) == 0) continue;
-            return ascgrad_refuse(error, node, "%s must be %s, got %s", ir[i].name, ir[i].types,
-                                  ascgrad_dtype_name(arg->dtype));
-        }
-        if (seen == UINT32_MAX) {
-            seen = i;
-        } else if (arg->dtype != node->in[seen].dtype) {
-            return ascgrad_refuse(error, node, "%s and %s must have one dtype, got %s and %s",
-                                  ir[seen].name, ir[i].name,
-                                  ascgrad_dtype_name(node->in[seen].dtype),
-                                  ascgrad_dtype_name(arg->dtype));
-        }
+        uint32_t left = columns & columns_with(ir[i].types, arg->dtype);
+        if (!left) return refuse_mixture(node, first, i, columns, error);
+        columns = left;
     }
     return ASCGRAD_DONE;
 }

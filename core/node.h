@@ -116,6 +116,13 @@ ascgrad_result ascgrad_put(struct ascgrad_launch *launch, const struct ascgrad_n
 const char *ascgrad_dtype_name(int32_t dtype);
 size_t ascgrad_dtype_size(int32_t dtype); /* 4 or 2; 0 for anything else */
 
+/* Entry `column` of an argument's list of types in the IR; -1 behind the end. */
+int32_t ascgrad_type_at(const char *types, uint32_t column);
+
+/* The first column of the IR with the dtypes of the node's inputs and outputs, where they are
+ * connected; -1: there is none. */
+int32_t ascgrad_column(const struct ascgrad_node *node);
+
 /* "[2,-1,5]" into a caller's buffer, for error sentences; returns the buffer. */
 struct ascgrad_text {
     char s[96];
@@ -146,8 +153,8 @@ ascgrad_result ascgrad_need_input(const struct ascgrad_node *node, uint32_t inpu
 ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t input,
                                      struct ascgrad_error *error);
 
-/* All connected inputs of the range have one of the three dtypes, and all the same one but those
- * whose only type the IR names. */
+/* All connected inputs of the range have one of the three dtypes, and together those of a column.
+ */
 ascgrad_result ascgrad_need_dtype(const struct ascgrad_node *node, uint32_t first, uint32_t count,
                                   struct ascgrad_error *error);
 

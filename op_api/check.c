@@ -6,6 +6,9 @@
  */
 #include "door.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "../core/node.h"
 
 enum { NONE = -1, FORMAT_DHWCN = 31 };
@@ -59,52 +62,68 @@ static aclnnStatus read_dtypes(const struct door_op *op, const struct door_arg *
     return ACL_SUCCESS;
 }
 
-/* The number of the first tensor whose dtype is not that of the column; count if there is none. */
-static uint32_t first_other(const struct nnopbase_tensor *column, const int32_t dtype[],
-                            uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (dtype[i] != NONE && dtype[i] != column[i].dtype) {
+/* The call's dtypes against one column. Returns the number of the first tensor, inputs before
+ * outputs, that has another; the count of all if there is none. */
+static uint32_t first_other(const struct door_op *op, const struct nnopbase_column *column,
+                            const int32_t dtype[]) {
+    for (uint32_t i = 0; i < op->inputs + op->outputs; i++) {
+        const int32_t wanted =
+            i < op->inputs ? column->in[i].dtype : column->out[i - op->inputs].dtype;
+        if (dtype[i] != NONE && dtype[i] != wanted) {
             return i;
         }
     }
-    return count;
+    return op->inputs + op->outputs;
 }
 
-/* The dtypes must be those of one column. If they are not, the column of the first input says what
- * the sentence asks for. */
+/* Tensor i fits none of the columns that the tensors before it leave: what it may be in these. */
+static aclnnStatus refuse_dtype(const struct door_op *op, const int32_t dtype[], uint32_t i) {
+    const struct nnopbase_chip *chip = &op->support->chip[0];
+    const bool input = i < op->inputs;
+    char wanted[64] = "";
+    size_t used = 0;
+    for (size_t c = 0; i > 0 && c < chip->columns; c++) {
+        const struct nnopbase_column *column = &chip->column[c];
+        const char *name =
+            ascgrad_dtype_name(input ? column->in[i].dtype : column->out[i - op->inputs].dtype);
+        if (first_other(op, column, dtype) == i && !strstr(wanted, name)) {
+            used += (size_t)snprintf(wanted + used, sizeof wanted - used, "%s%s",
+                                     used ? " or " : "", name);
+        }
+    }
+    const char *name = input ? op->in[i].name : op->out[i - op->inputs].name;
+    if (i == 0) {
+        return door_refuse(DOOR_INVALID, op, "%s is %s, it must be fp16, bf16 or fp32", name,
+                           ascgrad_dtype_name(dtype[0]));
+    }
+    return door_refuse(DOOR_INVALID, op, "%s is %s, but beside %s of %s it must be %s", name,
+                       ascgrad_dtype_name(dtype[i]), op->in[0].name, ascgrad_dtype_name(dtype[0]),
+                       wanted);
+}
+
+/* The dtypes must be those of one column. */
 static aclnnStatus check_dtypes(const struct door_op *op, const aclTensor *const in[],
                                 const aclTensor *const out[],
                                 const struct nnopbase_column **found) {
-    int32_t in_dtype[DOOR_MAX_TENSORS], out_dtype[DOOR_MAX_TENSORS];
-    aclnnStatus code = read_dtypes(op, op->in, in, op->inputs, in_dtype);
+    int32_t dtype[2 * DOOR_MAX_TENSORS];
+    aclnnStatus code = read_dtypes(op, op->in, in, op->inputs, dtype);
     if (code == ACL_SUCCESS) {
-        code = read_dtypes(op, op->out, out, op->outputs, out_dtype);
+        code = read_dtypes(op, op->out, out, op->outputs, dtype + op->inputs);
     }
     if (code != ACL_SUCCESS) {
         return code;
     }
     const struct nnopbase_chip *chip = &op->support->chip[0];
+    uint32_t furthest = 0;
     for (size_t c = 0; c < chip->columns; c++) {
-        const struct nnopbase_column *column = &chip->column[c];
-        if (column->in[0].dtype != in_dtype[0]) {
-            continue;
+        const uint32_t other = first_other(op, &chip->column[c], dtype);
+        if (other == op->inputs + op->outputs) {
+            *found = &chip->column[c];
+            return ACL_SUCCESS;
         }
-        const uint32_t i = first_other(column->in, in_dtype, op->inputs);
-        const uint32_t o = first_other(column->out, out_dtype, op->outputs);
-        if (i < op->inputs || o < op->outputs) {
-            const bool input = i < op->inputs;
-            return door_refuse(
-                DOOR_INVALID, op, "%s is %s, but beside %s of %s it must be %s",
-                input ? op->in[i].name : op->out[o].name,
-                ascgrad_dtype_name(input ? in_dtype[i] : out_dtype[o]), op->in[0].name,
-                ascgrad_dtype_name(in_dtype[0]),
-                ascgrad_dtype_name(input ? column->in[i].dtype : column->out[o].dtype));
-        }
-        *found = column;
-        return ACL_SUCCESS;
+        furthest = other > furthest ? other : furthest;
     }
-    return door_refuse(DOOR_INVALID, op, "%s is %s, it must be fp16, bf16 or fp32", op->in[0].name,
-                       ascgrad_dtype_name(in_dtype[0]));
+    return refuse_dtype(op, dtype, furthest);
 }
 
 /* As nnopbase judges inputs: an axis of one element may have any stride, and so may a tensor of

@@ -186,8 +186,9 @@ class Job:
         self.chip, self.full_name, self.kernel = chip, full_name, kernel
         self.main_func, self.request = main_func, request
         self.name = request["op_list"][0]["bin_filename"]
-        first = request["op_list"][0]["inputs"][0]["dtype"]
-        self.title = "%s %s for %s" % (request["op_type"], first, chip)
+        dtypes = dict.fromkeys(t["dtype"] for t in request["op_list"][0]["inputs"]
+                               if t["paramType"] == "required")
+        self.title = "%s %s for %s" % (request["op_type"], "/".join(dtypes), chip)
 
     def run(self, opc, tbe, work, running):
         """Compiles into tbe/kernel; returns what the compiler said, and whether it did."""

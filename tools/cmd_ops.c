@@ -59,14 +59,14 @@ static void print_text(void) {
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
         printf("%s%s\n", i ? "\n" : "", op.type);
         for (uint32_t k = 0; k < op.inputs; k++)
-            printf("  in   %-28s %-16s%s\n", op.in[k].name, op.in[k].types,
+            printf("  in   %-28s %-24s%s\n", op.in[k].name, op.in[k].types,
                    op.in[k].optional ? " optional" : "");
         for (uint32_t k = 0; k < op.outputs; k++)
             printf("  out  %-28s %s\n", op.out[k].name, op.out[k].types);
         for (uint32_t k = 0; k < op.attrs; k++) {
             const struct ascgrad_attr_info *a = &op.attr[k];
             struct text_float text;
-            printf("  attr %-28s %-16s %s%s\n", a->name, a->type, a->required ? "required" : "= ",
+            printf("  attr %-28s %-24s %s%s\n", a->name, a->type, a->required ? "required" : "= ",
                    a->required ? "" : initial(a, "", &text));
         }
     }
@@ -98,6 +98,17 @@ static bool family_supported(const char *type, const char *family) {
     return chips > 0;
 }
 
+/* Each type of a list once: "fp16,fp32,fp16" -> "fp16,fp32". */
+static void print_distinct(const char *types) {
+    for (const char *type = types; type; type = strchr(type, ',') ? strchr(type, ',') + 1 : NULL) {
+        const size_t n = strcspn(type, ",");
+        const char *first = types;
+        while (strncmp(first, type, n) != 0)
+            first = strchr(first, ',') + 1;
+        if (first == type) printf("%s%.*s", type == types ? "" : ",", (int)n, type);
+    }
+}
+
 int cmd_support(int argc, char **argv) {
     (void)argv;
     if (argc) {
@@ -109,7 +120,9 @@ int cmd_support(int argc, char **argv) {
     printf("|---|---|---|---|---|---|\n");
     struct ascgrad_op_info op;
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
-        printf("| %s | %s |", op.type, op.in[0].types);
+        printf("| %s | ", op.type);
+        print_distinct(op.in[0].types);
+        printf(" |");
         for (int f = 0; f < 3; f++)
             printf(" %s |", family_supported(op.type, families[f]) ? "yes" : "no");
         printf(" yes |\n");

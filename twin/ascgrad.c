@@ -35,11 +35,7 @@ _Static_assert(sizeof((struct ascgrad_report *)0)->warning ==
     ascgrad_infer_fn ascgrad_infer_##op;                                                           \
     ascgrad_infer_dtype_fn ascgrad_infer_dtype_##op;                                               \
     ascgrad_tile_fn ascgrad_tile_##op;                                                             \
-    ascgrad_min_bytes_fn ascgrad_min_bytes_##op;                                                   \
-    twin_entry_fn twin_entry_##op##_float_checked, twin_entry_##op##_float_fast;                   \
-    twin_entry_fn twin_entry_##op##_half_checked, twin_entry_##op##_half_fast;                     \
-    twin_entry_fn twin_entry_##op##_bfloat16_t_checked, twin_entry_##op##_bfloat16_t_fast;         \
-    extern const uint32_t twin_arity_##op##_float_checked;
+    ascgrad_min_bytes_fn ascgrad_min_bytes_##op;
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
 
@@ -49,21 +45,34 @@ static const struct operator_code {
     ascgrad_infer_dtype_fn *infer_dtype;
     ascgrad_tile_fn *tile;
     ascgrad_min_bytes_fn *min_bytes;
-    twin_entry_fn *entry[3][2]; /* fp32, fp16, bf16; checked, fast */
-    const uint32_t *arity;
 } operators[] = {
 #define ASCGRAD_OP(type, op)                                                                       \
-    {#type,                                                                                        \
-     ascgrad_infer_##op,                                                                           \
-     ascgrad_infer_dtype_##op,                                                                     \
-     ascgrad_tile_##op,                                                                            \
-     ascgrad_min_bytes_##op,                                                                       \
-     {{twin_entry_##op##_float_checked, twin_entry_##op##_float_fast},                             \
-      {twin_entry_##op##_half_checked, twin_entry_##op##_half_fast},                               \
-      {twin_entry_##op##_bfloat16_t_checked, twin_entry_##op##_bfloat16_t_fast}},                  \
-     &twin_arity_##op##_float_checked},
+    {#type, ascgrad_infer_##op, ascgrad_infer_dtype_##op, ascgrad_tile_##op,                       \
+     ascgrad_min_bytes_##op},
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
+};
+
+#define ASCGRAD_COLUMN(type, op, column, first)                                                    \
+    twin_entry_fn twin_entry_##op##_##first##_checked, twin_entry_##op##_##first##_fast;           \
+    extern const uint32_t twin_arity_##op##_##first##_checked;
+#include "ascgrad_columns.inc"
+#undef ASCGRAD_COLUMN
+
+/* The kernel of every column of dtypes. */
+static const struct kernel {
+    const char *type;
+    int32_t column;
+    twin_entry_fn *entry[2]; /* checked, fast */
+    const uint32_t *arity;
+} kernels[] = {
+#define ASCGRAD_COLUMN(type, op, column, first)                                                    \
+    {#type,                                                                                        \
+     column,                                                                                       \
+     {twin_entry_##op##_##first##_checked, twin_entry_##op##_##first##_fast},                      \
+     &twin_arity_##op##_##first##_checked},
+#include "ascgrad_columns.inc"
+#undef ASCGRAD_COLUMN
 };
 
 /* A call resolved: its IR, its code, its node, its chip. */
@@ -321,17 +330,26 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     memcpy(report->warning, t->warning, sizeof report->warning);
 }
 
+static const struct kernel *find_kernel(const struct ascgrad_node *node) {
+    const int32_t column = ascgrad_column(node);
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        if (kernels[i].column == column && strcmp(kernels[i].type, node->ir->type) == 0)
+            return &kernels[i];
+    return NULL;
+}
+
 static int launch(struct resolved *r, const struct ascgrad_call *call,
                   const struct ascgrad_plan *plan, struct twin_report *t, char *why) {
     struct twin_arg arg[ASCGRAD_MAX_INPUTS + ASCGRAD_MAX_OUTPUTS];
     int code = set_args(r, call, arg, why);
     if (code != ASCGRAD_OK) return code;
-    int32_t dtype = r->node.in[0].dtype;
-    int column = dtype == ASCGRAD_FP32 ? 0 : dtype == ASCGRAD_FP16 ? 1 : 2;
+    const struct kernel *kernel = find_kernel(&r->node);
+    if (!kernel)
+        return fail(why, ASCGRAD_REFUSES, "%s: there is no kernel for these dtypes", r->ir->type);
     struct twin_launch l = {
         .op = r->ir->type,
-        .entry = r->code->entry[column][call->fast],
-        .arity = *r->code->arity,
+        .entry = kernel->entry[call->fast],
+        .arity = *kernel->arity,
         .arg = arg,
         .args = r->ir->inputs + r->ir->outputs,
         .tiling = plan->data,

@@ -157,7 +157,8 @@ struct ascgrad_field {
 struct ascgrad_arg_info {
     const char *name;
     bool optional;
-    const char *types; /* "fp16,fp32,bf16" */
+    /* "fp16,fp32,bf16,fp16": entry i of the lists of all arguments belong together */
+    const char *types;
 };
 struct ascgrad_attr_info {
     const char *name;

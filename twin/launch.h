@@ -50,8 +50,8 @@ struct twin_arg {
 };
 
 /* Spreads args[0..n-1] over the kernel's parameters; n = IR inputs + IR outputs + workspace +
- * tiling. entry.cpp defines one of these per operator, dtype and mode:
- * twin_entry_<op>_<dtype>_<checked|fast>, with dtype one of half, bfloat16_t, float;
+ * tiling. entry.cpp defines one of these per operator, kernel and mode:
+ * twin_entry_<op>_<column>_<checked|fast>, with the first column of dtypes that has the kernel;
  * twin_arity_<same suffix> (uint32_t) is the n it expects. */
 typedef void twin_entry_fn(uint8_t **args);
 

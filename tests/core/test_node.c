@@ -21,7 +21,10 @@ static const struct ascgrad_ir four = {
     .inputs = 4,
     .outputs = 1,
     .attrs = 1,
-    .in = {{"a", false, ANY}, {"b", true, ANY}, {"c", false, ANY}, {"mean", true, "fp32"}},
+    .in = {{"a", false, ANY},
+           {"b", true, ANY},
+           {"c", false, ANY},
+           {"mean", true, "fp32,fp32,fp32"}},
     .out = {{"d", false, ANY}},
     .attr = {{"mode", ASCGRAD_ATTR_INT, true, 0}},
 };
@@ -176,6 +179,62 @@ static void test_need_dtype(void **state) {
     assert_int_equal(ascgrad_need_dtype(&node, 3, 9, &error), ASCGRAD_DONE);
 }
 
+/* Two more columns: 16 bits with tables of fp32. */
+static void test_columns(void **state) {
+    (void)state;
+    static const char data[] = "fp16,fp32,bf16,fp16,bf16", table[] = "fp16,fp32,bf16,fp32,fp32";
+    static const struct ascgrad_ir mixed = {
+        .type = "Op",
+        .inputs = 4,
+        .outputs = 1,
+        .in = {{"x", false, data},
+               {"cos", false, table},
+               {"sin", false, table},
+               {"dy", true, data}},
+        .out = {{"dcos", false, table}},
+    };
+    enum { H = ASCGRAD_FP16, F = ASCGRAD_FP32, B = ASCGRAD_BF16, NONE = -1 };
+    static const struct {
+        int32_t dtype[5], column;
+        const char *refusal;
+    } rows[] = {
+        {{H, H, H, H, H}, 0, NULL},
+        {{F, F, F, NONE, NONE}, 1, NULL},
+        {{B, B, B, NONE, B}, 2, NULL},
+        {{H, F, F, H, F}, 3, NULL},
+        {{B, F, F, NONE, NONE}, 4, NULL},
+        {{B, F, F, NONE, B}, -1, NULL}, /* an output of another column is not need_dtype's matter */
+        {{H, B, B, H, NONE}, -1, "cos must be fp16 or fp32 beside x of fp16, got bf16"},
+        {{F, B, B, F, NONE}, -1, "cos must be fp32 beside x of fp32, got bf16"},
+        {{H, F, H, H, NONE}, -1, "cos and sin must have one dtype, got fp32 and fp16"},
+        {{H, F, F, F, NONE}, -1, "x and dy must have one dtype, got fp16 and fp32"},
+        {{NONE, F, F, 9, NONE}, -1, "dy must be fp16, fp32 or bf16, got int64 (9)"},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        struct ascgrad_error error = {""};
+        struct ascgrad_node node = {.ir = &mixed, .name = "n"};
+        for (int i = 0; i < 4; i++) {
+            node.in[i] = (struct ascgrad_arg){rows[r].dtype[i] != NONE, rows[r].dtype[i], NULL};
+        }
+        node.out[0] = (struct ascgrad_arg){rows[r].dtype[4] != NONE, rows[r].dtype[4], NULL};
+        assert_int_equal(ascgrad_column(&node), rows[r].column);
+        const ascgrad_result result = ascgrad_need_dtype(&node, 0, 4, &error);
+        assert_int_equal(result, rows[r].refusal ? ASCGRAD_REFUSED : ASCGRAD_DONE);
+        if (rows[r].refusal) {
+            assert_string_equal(error.text + strlen("Op 'n': "), rows[r].refusal);
+        }
+    }
+    static const struct ascgrad_ir few = {
+        .type = "Op", .inputs = 2, .in = {{"a", true, "fp16,fp32"}, {"b", true, "fp16,fp32"}}};
+    struct ascgrad_error error;
+    struct ascgrad_node node = {.ir = &few, .name = "n"};
+    node.in[1] = (struct ascgrad_arg){true, ASCGRAD_BF16, NULL};
+    assert_int_equal(ascgrad_need_dtype(&node, 0, 2, &error), ASCGRAD_REFUSED);
+    assert_string_equal(error.text, "Op 'n': b must be fp16 or fp32, got bf16");
+    assert_int_equal(ascgrad_type_at(data, 4), ASCGRAD_BF16);
+    assert_int_equal(ascgrad_type_at(data, 5), -1);
+}
+
 static void test_need_inputs(void **state) {
     (void)state;
     struct ascgrad_error error;
@@ -216,11 +275,17 @@ static void test_need_output_and_attr(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refuse),        cmocka_unit_test(test_put),
-        cmocka_unit_test(test_dtypes),        cmocka_unit_test(test_shape_text),
-        cmocka_unit_test(test_elements),      cmocka_unit_test(test_shape_equal),
-        cmocka_unit_test(test_need_concrete), cmocka_unit_test(test_need_dtype),
-        cmocka_unit_test(test_need_inputs),   cmocka_unit_test(test_need_output_and_attr),
+        cmocka_unit_test(test_refuse),
+        cmocka_unit_test(test_put),
+        cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_shape_text),
+        cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_shape_equal),
+        cmocka_unit_test(test_need_concrete),
+        cmocka_unit_test(test_need_dtype),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_need_inputs),
+        cmocka_unit_test(test_need_output_and_attr),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,7 +162,7 @@ def test_registration():
         assert [(a["name"], a["type"]) for a in info["attr"]] == ir["attr"]
         for i, (_, _, types) in enumerate(ir["in"]):
             kinds = {row[i][0] for row in info["dtype_format"]}
-            assert kinds == ({"float32"} if types == "fp32" else {"float16", "bfloat16", "float32"}), (op, kinds)
+            assert kinds == ({"float32"} if set(types.split(",")) == {"fp32"} else {"float16", "bfloat16", "float32"}), (op, kinds)
 
 
 def functions():

@@ -30,14 +30,18 @@ sed -n 's/^    "type": "\(.*\)",$/\1/p' "$work/ir.json" > "$work/types"
     fail "--op-list and --json disagree"
 "$irdump" --c-table | sed -n 's/^        \.type = "\(.*\)",$/\1/p' | cmp -s - "$work/types" ||
     fail "--c-table and --json disagree"
+"$irdump" --columns | sed 's/^ASCGRAD_COLUMN(\([A-Za-z]*\), .*/\1/' | uniq | cmp -s - "$work/types" ||
+    fail "--columns and --json disagree"
 header=$here/../../op_proto/inc/ascgrad_ops.h
 sed -n 's/^REG_OP(\(.*\))$/\1/p' "$header" | cmp -s - "$work/types" ||
     fail "ascgrad_ops.h and --json disagree"
 
 # An absent optional input has no dtype macro on the device, so kernels must not get one here.
 "$irdump" --dtypes rotary_position_embedding_grad > "$work/dtypes"
-grep -q '^#define DTYPE_DY TWIN_DTYPE$' "$work/dtypes" || fail "no macro for a required input"
-grep -q '^#define DTYPE_DSIN TWIN_DTYPE$' "$work/dtypes" || fail "no macro for an output"
+for dtype in half float bfloat16_t; do
+    grep -q "^#define DTYPE_DY $dtype\$" "$work/dtypes" || fail "no macro for a required input"
+    grep -q "^#define DTYPE_DSIN $dtype\$" "$work/dtypes" || fail "no macro for an output"
+done
 if grep -q 'DTYPE_X ' "$work/dtypes"; then fail "a macro for an optional input"; fi
 
 # Floats are printed with the fewest digits that give them back, and read as floats.

@@ -41,8 +41,8 @@ int64_t draw_width(struct trial *t);
 void set_input(struct trial *t, uint32_t i, int32_t dtype, uint32_t rank, const int64_t *dim);
 
 /* An operator: make fills the node's inputs and attributes (types, names and counts are set
- * already); judge looks at an accepted plan, judge_pair at two plans of one node for two chips.
- * Both return NULL or what is wrong. */
+ * already; other dtypes of the same column are set behind it); judge looks at an accepted plan,
+ * judge_pair at two plans of one node for two chips. Both return NULL or what is wrong. */
 struct property {
     const char *kernel;
     void (*make)(struct trial *t, int32_t dtype);

@@ -95,7 +95,6 @@ static void spoil(struct trial *t) {
 }
 
 static void make(struct trial *t, const struct ascgrad_ir *ir, const struct property *property) {
-    static const int32_t dtypes[] = {ASCGRAD_FP32, ASCGRAD_FP16, ASCGRAD_BF16};
     memset(&t->node, 0, sizeof t->node);
     memset(t->in, 0, sizeof t->in);
     t->node = (struct ascgrad_node){.ir = ir, .name = "trial"};
@@ -104,7 +103,15 @@ static void make(struct trial *t, const struct ascgrad_ir *ir, const struct prop
         t->node.attr[i].list = t->list;
     }
     draw_chip(t);
-    property->make(t, dtypes[draw(t, 3)]);
+    uint32_t columns = 1;
+    while (ascgrad_type_at(ir->in[0].types, columns) >= 0) {
+        columns++;
+    }
+    const uint32_t column = (uint32_t)draw(t, columns);
+    property->make(t, ascgrad_type_at(ir->in[0].types, column));
+    for (uint32_t i = 0; i < ir->inputs; i++) {
+        t->node.in[i].dtype = ascgrad_type_at(ir->in[i].types, column);
+    }
     if (chance(t, 10)) spoil(t);
 }
 

@@ -112,6 +112,7 @@ def _described(library):
             "kernel": info.kernel.decode(),
             "in": [(a.name.decode(), a.optional, a.types.decode()) for a in info.inp[:info.inputs]],
             "out": [a.name.decode() for a in info.out[:info.outputs]],
+            "out_types": [a.types.decode() for a in info.out[:info.outputs]],
             "attr": [(a.name.decode(), a.type.decode()) for a in attrs],
             "default": {a.name.decode(): a.default() for a in attrs if not a.required},
         }
@@ -126,6 +127,7 @@ def _recorded(file):
             "kernel": op["kernel"],
             "in": [(t["name"], t["kind"] == "optional", ",".join(t["dtypes"])) for t in op["inputs"]],
             "out": [t["name"] for t in op["outputs"]],
+            "out_types": [",".join(t["dtypes"]) for t in op["outputs"]],
             "attr": [(a["name"], a["type"]) for a in op["attrs"]],
             "default": {a["name"]: a["default"] for a in op["attrs"] if not a["required"]},
         } for op in json.load(text)}

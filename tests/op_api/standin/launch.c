@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The chip of the stand-in, one that the twin knows, and a launch on it: the kernel of the type and
- * dtype runs on the checked twin, with the arguments, tiling data, key and blocks of the launch.
+ * dtypes runs on the checked twin, with the arguments, tiling data, key and blocks of the launch.
  */
 #include "standin.h"
 
@@ -17,26 +17,43 @@
 /* The share of the workspace that belongs to Ascend C. */
 #define SYSTEM_WORKSPACE (16u << 20)
 
-#define ASCGRAD_OP(type, op)                                                                       \
-    twin_entry_fn twin_entry_##op##_float_checked, twin_entry_##op##_half_checked,                 \
-        twin_entry_##op##_bfloat16_t_checked;                                                      \
-    extern const uint32_t twin_arity_##op##_float_checked;
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
+#define ASCGRAD_COLUMN(type, op, column, first)                                                    \
+    twin_entry_fn twin_entry_##op##_##first##_checked;                                             \
+    extern const uint32_t twin_arity_##op##_##first##_checked;
+#include "ascgrad_columns.inc"
+#undef ASCGRAD_COLUMN
 
 static const struct {
     const char *type;
-    twin_entry_fn *entry[3];
+    int32_t column;
+    twin_entry_fn *entry;
     const uint32_t *arity;
 } kernels[] = {
-#define ASCGRAD_OP(type, op)                                                                       \
-    {#type,                                                                                        \
-     {twin_entry_##op##_float_checked, twin_entry_##op##_half_checked,                             \
-      twin_entry_##op##_bfloat16_t_checked},                                                       \
-     &twin_arity_##op##_float_checked},
-#include "ascgrad_ops.inc"
-#undef ASCGRAD_OP
+#define ASCGRAD_COLUMN(type, op, column, first)                                                    \
+    {#type, column, twin_entry_##op##_##first##_checked, &twin_arity_##op##_##first##_checked},
+#include "ascgrad_columns.inc"
+#undef ASCGRAD_COLUMN
 };
+
+/* The column of dtypes whose kernel it is: optional inputs are no part of the key. */
+static int32_t column_of(const struct standin_launch *l) {
+    struct ascgrad_node node = {0};
+    for (uint32_t i = 0; i < ascgrad_ir_count; i++) {
+        if (strcmp(ascgrad_ir_table[i].type, l->type) == 0) {
+            node.ir = &ascgrad_ir_table[i];
+        }
+    }
+    if (!node.ir || node.ir->inputs != l->inputs || node.ir->outputs != l->outputs) {
+        return -1;
+    }
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        node.in[i] = (struct ascgrad_arg){!node.ir->in[i].optional, l->dtype[i], NULL};
+    }
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        node.out[i] = (struct ascgrad_arg){true, l->dtype[l->inputs + i], NULL};
+    }
+    return ascgrad_column(&node);
+}
 
 static struct {
     const struct twin_soc *soc;
@@ -119,15 +136,14 @@ int standin_launch(const struct standin_launch *l) {
             .bytes = l->bytes[i],
         };
     }
+    const int32_t column = column_of(l);
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
-        if (strcmp(kernels[k].type, l->type) != 0) {
+        if (strcmp(kernels[k].type, l->type) != 0 || kernels[k].column != column) {
             continue;
         }
         const struct twin_launch launch = {
             .op = l->type,
-            .entry = kernels[k].entry[l->dtype == ACL_FLOAT     ? 0
-                                      : l->dtype == ACL_FLOAT16 ? 1
-                                                                : 2],
+            .entry = kernels[k].entry,
             .arity = *kernels[k].arity,
             .arg = arg,
             .args = l->inputs + l->outputs,

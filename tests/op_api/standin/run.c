@@ -148,12 +148,12 @@ static void set_args(struct executor *e, char *copies) {
     l->type = e->type;
     l->inputs = e->inputs;
     l->outputs = e->outputs;
-    l->dtype = e->in[0].dtype;
     for (uint32_t i = 0; i < e->inputs + e->outputs; i++) {
         const bool input = i < e->inputs;
         const aclTensor *t = input ? &e->in[i] : &e->out[i - e->inputs];
         const bool present = input ? e->has_in[i] : true;
         l->name[i] = input ? "an input" : "an output";
+        l->dtype[i] = present ? (int32_t)t->dtype : -1;
         l->bytes[i] = present ? (uint64_t)standin_elements(t) * standin_size(t->dtype) : 0;
         l->data[i] = present ? standin_address(t) : NULL;
     }

@@ -123,7 +123,7 @@ struct standin_launch {
     const char *name[2 * STANDIN_ARGS];
     void *data[2 * STANDIN_ARGS];
     uint64_t bytes[2 * STANDIN_ARGS];
-    int32_t dtype; /* of the first input */
+    int32_t dtype[2 * STANDIN_ARGS]; /* -1: absent */
     uint64_t key, workspace;
     uint32_t block_dim;
     bool all_at_once;

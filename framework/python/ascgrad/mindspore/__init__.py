@@ -40,20 +40,20 @@ class grad:
             raise ValueError(f"{op} has no attribute {unknown}" if unknown else f"{op} needs the attribute {missing[0]}")
         self.attrs = {name: attrs.get(name, self.ir["default"].get(name)) for name in known}
         self.names = [name for name, may_miss, _ in self.ir["in"] if not may_miss or name in optional]
-        self.always_float = {name for name, _, types in self.ir["in"] if types == "fp32"}
         self.on_ascend = ms.get_context("device_target") == "Ascend"
         self.settings = ()
         self.custom = self._cpu() if not self.on_ascend else self._graph() if _in_ge() else self._function()
 
-    def _outputs(self, shapes, dtype="fp32"):
-        """Shapes of the results; the operator's sentence, as a ValueError, if it refuses."""
-        given = {name: ("fp32" if name in self.always_float else dtype, list(shape))
-                 for name, shape in zip(self.names, shapes)}
-        found = [shape for _, shape in _shapes.outputs(self.op, given, self.attrs)]
-        return [list(shape) for shape in found if self.on_ascend or list(shape) != [0]]
+    def _outputs(self, shapes, dtypes):
+        """(dtype, shape) of the results; the operator's sentence, as a ValueError, if it refuses."""
+        given = {name: (dtype, list(shape)) for name, dtype, shape in zip(self.names, dtypes, shapes)}
+        found = _shapes.outputs(self.op, given, self.attrs)
+        return [(dtype, list(shape)) for dtype, shape in found if self.on_ascend or list(shape) != [0]]
 
     def _shapes(self, *shapes):
-        out = self._outputs(shapes)
+        # MindSpore does not say the dtypes here, and shapes do not depend on them
+        plain = {name: types.split(",")[self.ir["in"][0][2].split(",").index("fp32")] for name, _, types in self.ir["in"]}
+        out = [shape for _, shape in self._outputs(shapes, [plain[name] for name in self.names])]
         return out[0] if len(out) == 1 else tuple(out)
 
     def _dtypes(self, *dtypes):
@@ -61,11 +61,14 @@ class grad:
         for name, dtype in kinds.items():
             if dtype not in _DTYPES:
                 raise TypeError(f"{self.op}: {name} is {dtype}; the operator takes float32, float16 and bfloat16")
-        if len({d for name, d in kinds.items() if name not in self.always_float}) > 1:
-            raise TypeError(f"{self.op}: all inputs must have one dtype, got {kinds}")
+        names = [_DTYPES[kinds[name]] for name in self.names]
+        columns = zip(*(types.split(",") for name, _, types in self.ir["in"] if name in self.names))
+        if tuple(names) not in columns:
+            raise TypeError(f"{self.op}: these dtypes do not go together: {kinds}")
         # how many results there are does not depend on their sizes: as many as for unknown ones
-        count = len(self._outputs([[-2]] * len(self.names)))
-        return dtypes[0] if count == 1 else (dtypes[0],) * count
+        kind = dict(zip(names, dtypes))  # a result has the dtype of one of the inputs
+        out = [kind[dtype] for dtype, _ in self._outputs([[-2]] * len(names), names)]
+        return out[0] if len(out) == 1 else tuple(out)
 
     def _cpu(self):
         mask = sum(1 << i for i, (name, _, _) in enumerate(self.ir["in"]) if name in self.names)
@@ -140,9 +143,9 @@ def reg_info(op, function=None):
             info = info.attr(name, "required", "double" if kind == "float" else kind)
         else:
             info = info.attr(name, "optional" if name in ir["default"] else "required", kind)
-    for dtype in (ops.DataType.F16_Default, ops.DataType.BF16_Default, ops.DataType.F32_Default):
-        row = [ops.DataType.F32_Default if types == "fp32" else dtype for _, _, types in ir["in"]]
-        info = info.dtype_format(*row, *[dtype] * len(ir["out"]))
+    kinds = {"fp16": ops.DataType.F16_Default, "bf16": ops.DataType.BF16_Default, "fp32": ops.DataType.F32_Default}
+    for column in zip(*(types.split(",") for types in [types for _, _, types in ir["in"]] + ir["out_types"])):
+        info = info.dtype_format(*(kinds[dtype] for dtype in column))
     return info.target("Ascend").get_op_info()
 
 

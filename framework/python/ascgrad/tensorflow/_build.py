@@ -25,19 +25,22 @@ def registration(op, ir):
     """REGISTER_OP and kernel of one operator, from its IR. TensorFlow has no optional inputs: such an input is a list of
     no or one tensor, as the parser of the package expects."""
     any_type = "{half, bfloat16, float}"
-    lines = [f'REGISTER_OP("{op}")']
+    lines, attrs = [f'REGISTER_OP("{op}")'], {}
     for name, optional, types in ir["in"]:
-        only = "float" if types == "fp32" else None
-        lines.append(f'.Input("{name}: {name}_type")' if optional else f'.Input("{name}: {only or "T"}")')
+        only = set(types.split(",")) == {"fp32"}
         if optional:
+            lines.append(f'.Input("{name}: {name}_type")')
             lines.append(f'.Attr("{name}_type: list({"{float}" if only else any_type}) >= 0")')
-    lines += [f'.Output("{name}: T")' for name in ir["out"]]
+        else:  # inputs with one list of dtypes have one attribute: T, or named after the first of them
+            attr = "float" if only else attrs.setdefault(types, f"T{name}" if attrs else "T")
+            lines.append(f'.Input("{name}: {attr}")')
+    lines += [f'.Output("{name}: {attrs.setdefault(types, "T" + name)}")' for name, types in zip(ir["out"], ir["out_types"])]
     for name, kind in ir["attr"]:
         text = {"listInt": "list(int)", "listFloat": "list(float)"}.get(kind, kind)
         if name in ir["default"]:
             text += " = " + str(ir["default"][name]).lower()
         lines.append(f'.Attr("{name}: {text}")')
-    lines.append(f'.Attr("T: {any_type}")')
+    lines += [f'.Attr("{attr}: {any_type}")' for attr in attrs.values()]
     lines.append(f'.SetShapeFn([](InferenceContext *c) {{ return infer_shapes(c, "{op}"); }});')
     lines.append(f'REGISTER_KERNEL_BUILDER(Name("{op}").Device(DEVICE_CPU), GradKernel);')
     return "\n".join(lines) + "\n"

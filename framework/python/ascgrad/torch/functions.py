@@ -2,14 +2,16 @@
 """Differentiable functions: the forward in plain PyTorch, the backward by the ascgrad operator.
 
 Only what is needed is computed and kept: x is saved only if cos or sin want a gradient. Tables of rope and
-norm_rope_concat get none (the operators have no such output), and asking for one is an error. The operators take all
-inputs in one dtype: tables, weights and biases are cast to that of x, and their gradients back.
+norm_rope_concat get none (the operators have no such output), and asking for one is an error. Tables, weights and
+biases are cast to the dtype of x, and their gradients back; where the operator takes fp32 tables beside 16-bit x, these
+stay as they are.
 """
 from typing import Optional, Sequence, Tuple, Union
 
 import torch
 from torch.autograd.function import once_differentiable
 
+from ascgrad import _library
 from ascgrad._names import MODES
 
 from . import forward, library
@@ -25,8 +27,22 @@ def _check(op, tensors, attrs):
         library.output_shapes(op, tensors, attrs)
 
 
-def _like(x, *tensors):
+def _like(x, *tensors, wide=False):
+    """Tensors in the dtype of x; wide: fp32 ones stay, if all of them are."""
+    if wide and all(t is None or t.dtype == torch.float32 for t in tensors):
+        return list(tensors)
     return [t if t is None else t.to(x.dtype) for t in tensors]
+
+
+def _wide(op, x, table):
+    """Whether the IR has a column with x in 16 bits and the table in fp32."""
+    types = {name: types.split(",") for name, _, types in _library.operators()[op]["in"]}
+    return ("fp16", "fp32") in zip(types[x], types[table])
+
+
+_WIDE_MUL = _wide("RotaryMulGrad", "x", "r1")
+_WIDE_EMBEDDING = _wide("RotaryPositionEmbeddingGrad", "dy", "cos")
+_WIDE_ROPE = _wide("RopeGrad", "q", "cos")
 
 
 class _RotaryMul(torch.autograd.Function):
@@ -126,19 +142,19 @@ def _no_table_gradient(name, *tables):
 
 def rotary_mul(x: torch.Tensor, r1: torch.Tensor, r2: torch.Tensor) -> torch.Tensor:
     """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes."""
-    return _RotaryMul.apply(x, *_like(x, r1, r2))
+    return _RotaryMul.apply(x, *_like(x, r1, r2, wide=_WIDE_MUL))
 
 
 def rotary_position_embedding(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mode: Union[int, str] = 0) -> torch.Tensor:
     """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
-    return _RotaryPositionEmbedding.apply(x, *_like(x, cos, sin), MODES.get(mode, mode))
+    return _RotaryPositionEmbedding.apply(x, *_like(x, cos, sin, wide=_WIDE_EMBEDDING), MODES.get(mode, mode))
 
 
 def rope(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, seq_len: Sequence[int],
          exact_grad: bool = True) -> Tuple[torch.Tensor, torch.Tensor]:
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D].
     exact_grad=False gives the operator's default formula, which is not the gradient (docs/rope_grad.md)."""
-    return _Rope.apply(q, k, *_like(q, cos, sin), [int(n) for n in seq_len], exact_grad)
+    return _Rope.apply(q, k, *_like(q, cos, sin, wide=_WIDE_ROPE), [int(n) for n in seq_len], exact_grad)
 
 
 def norm_rope_concat(

@@ -117,12 +117,36 @@ ascgrad_tensor from_shape(InferenceContext *c, ShapeHandle shape, bool *known) {
     return tensor;
 }
 
+/* The attribute with the dtype of required input i; as _build.py names it. */
+std::string type_attribute(const ascgrad_op_info &ir, uint32_t i) {
+    uint32_t first = 0;
+    while (ir.in[first].optional || std::string(ir.in[first].types) != ir.in[i].types)
+        first++;
+    return first ? std::string("T") + ir.in[first].name : "T";
+}
+
+/* Sets the dtypes of the inputs that are there. */
+Status read_types(InferenceContext *c, const Node &node, std::vector<ascgrad_tensor> &in) {
+    for (uint32_t i = 0; i < node.ir.inputs; i++) {
+        if (node.position[i] < 0) continue;
+        const bool always_float = std::string(node.ir.in[i].types).find('1') == std::string::npos;
+        DataType type = DT_FLOAT;
+        std::vector<DataType> types;
+        if (node.ir.in[i].optional) {
+            TF_RETURN_IF_ERROR(c->GetAttr(std::string(node.ir.in[i].name) + "_type", &types));
+            type = types[0];
+        } else if (!always_float) {
+            TF_RETURN_IF_ERROR(c->GetAttr(type_attribute(node.ir, i), &type));
+        }
+        in[i].dtype = type_number(type);
+    }
+    return Status();
+}
+
 Status infer_shapes(InferenceContext *c, const char *op) {
     Node node;
     TF_RETURN_IF_ERROR(node.read(op, c));
     std::vector<ascgrad_tensor> in(node.ir.inputs), out(node.ir.outputs);
-    DataType type;
-    TF_RETURN_IF_ERROR(c->GetAttr("T", &type));
     bool known = true;
     for (uint32_t i = 0; i < node.ir.inputs; i++) {
         in[i].rank = -1;
@@ -133,9 +157,8 @@ Status infer_shapes(InferenceContext *c, const char *op) {
                                            " has too many dimensions");
         }
         in[i] = from_shape(c, c->input(node.position[i]), &known);
-        in[i].dtype =
-            std::string(node.ir.in[i].types) == "fp32" ? ASCGRAD_TYPE_FP32 : type_number(type);
     }
+    TF_RETURN_IF_ERROR(read_types(c, node, in));
     ascgrad_call call = node.call(in, out);
     char why[ASCGRAD_WHY];
     TF_RETURN_IF_ERROR(as_status(ascgrad_infer(&call, why), why));
@@ -182,6 +205,9 @@ class GradKernel : public OpKernel {
                 shape.AddDim(out[i].dim[k]);
             Tensor *tensor = nullptr;
             OP_REQUIRES_OK(context, context->allocate_output(i, shape, &tensor));
+            OP_REQUIRES(context, type_number(tensor->dtype()) == out[i].dtype,
+                        errors::InvalidArgument(type_string(), ": ", node_.ir.out[i].name,
+                                                " has another dtype than its input"));
             if (tensor->NumElements())
                 out[i].data = const_cast<char *>(tensor->tensor_data().data());
         }
