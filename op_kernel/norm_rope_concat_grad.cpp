@@ -31,7 +31,7 @@ __aicore__ inline void settle(const Tiling &t, Step &p) {
     p.range = range_of(t, s, p.range.line, least64(t.tile_lines, p.end - p.range.line));
     p.first = p.range.line == p.begin;
     p.last = p.range.line + p.range.lines == p.end;
-    p.gamma = s.norm == 2 && (p.first || !p.finish);
+    p.gamma = s.weighted && (p.first || !p.finish);
 }
 
 /* Tiles of a chunk in order; with column blocks: sums tile by tile, then dx block by block. */
@@ -103,7 +103,7 @@ template <typename T> __aicore__ inline void do_steps(Core<T> &c) {
         more = advance(t, next);
         if (more) load(c, next);
         compute(c, in, now);
-        if (t.stream[now.stream].norm == 2 && now.finish && now.last) flush_sums(c, now);
+        if (t.stream[now.stream].weighted && now.finish && now.last) flush_sums(c, now);
         pace.stepped++;
         for (; pace.copied * pace.steps < pace.copies * pace.stepped; pace.copied++) {
             if (!copy_next(c, copies)) break;

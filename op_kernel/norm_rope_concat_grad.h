@@ -7,9 +7,9 @@
  *   g' = g cos[p] + R(g sin[p]) for p < rope_rows, else g
  *        half        R(t)[j] = t[j+h],    R(t)[j+h] = -t[j]
  *        interleave  R(t)[2i] = t[2i+1],  R(t)[2i+1] = -t[2i]
- *   x^ = (x - mean) rstd,  g^ = g' gamma (norm 2) or g' (norm 1)
- *   dx = rstd (g^ - mean(g^) - x^ mean(g^ x^)), or g' (norm 0)
- *   dgamma = sum g' x^,  dbeta = sum g' over all lines of the stream (norm 2)
+ *   x^ = (x - mean) rstd (norm 1, 2), x rstd (norm 3, 4);  g^ = g' gamma (2, 4) or g' (1, 3)
+ *   dx = rstd (g^ - mean(g^) - x^ mean(g^ x^)) (1, 2), rstd (g^ - x^ mean(g^ x^)) (3, 4), g' (0)
+ *   dgamma = sum g' x^ (2, 4),  dbeta = sum g' (2) over all lines of the stream
  *
  * grad [B,N,S,D] is read with strides; x, dx [B,S,N,D], mean and rstd [B,S,N,1] are contiguous runs
  * of lines. Here: the words the other headers share, and vector calls over lines.

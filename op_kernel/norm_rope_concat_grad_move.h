@@ -28,9 +28,9 @@ __aicore__ inline void open_tensor(const Core<T> &c, uint32_t stream, Stream<T> 
     if (s.t->norm == 0) return;
     uint32_t weight = 7 + 3 * kind + 6 * added;
     s.x.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[3 + kind + 2 * added]));
-    s.mean.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(a.in[weight + 1]));
+    if (s.t->centred) s.mean.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(a.in[weight + 1]));
     s.rstd.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(a.in[weight + 2]));
-    if (s.t->norm == 2) s.gamma.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[weight]));
+    if (s.t->weighted) s.gamma.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[weight]));
 }
 
 /* Blocks of one piece; the gaps are between the end of a block and the start of the next.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * NormRopeConcatGrad: from g' (w0) and x^ (w1) of a tile to the running sums of dgamma and dbeta,
- * g^, the two means of every line, and g^ - mean(g^) - x^ mean(g^ x^).
+ * g^, the two means of every line, and g^ - mean(g^) - x^ mean(g^ x^). RMSNorm has neither dbeta
+ * nor mean(g^).
  */
 #ifndef NORM_ROPE_CONCAT_GRAD_NORM_H
 #define NORM_ROPE_CONCAT_GRAD_NORM_H
@@ -29,12 +30,14 @@ __aicore__ inline void accumulate(Core<T> &c, const Tile<T> &v, const LocalTenso
     LocalTensor<float> dbeta = work_at(c, c.t->at_dbeta), dgamma = work_at(c, c.t->at_dgamma);
     uint32_t step = c.t->sum_lines * v.k.pitch;
     Mul(v.w2, v.w0, v.w1, static_cast<int32_t>(v.count));
-    Add(dbeta, dbeta, v.w0, static_cast<int32_t>(least64(step, v.count)));
+    bool beta = v.s->centred;
+    if (beta) Add(dbeta, dbeta, v.w0, static_cast<int32_t>(least64(step, v.count)));
     for (uint32_t at = 0; at < v.count; at += step) {
         uint32_t n = least64(step, v.count - at), next = at + step;
         vector_done();
         Add(dgamma, dgamma, v.w2[at], static_cast<int32_t>(n));
         if (next < v.count) {
+            if (!beta) continue;
             Add(dbeta, dbeta, v.w0[next], static_cast<int32_t>(least64(step, v.count - next)));
         } else {
             by_column<MUL>(v.w0, v.w0, gamma, v.lines, v.k.pitch, v.k.pitch, 0);
@@ -77,23 +80,28 @@ __aicore__ inline void block_sums(const Tiling &t, const Tile<T> &v, const Local
     }
 }
 
+/* Numbers of a tile: two per line, of RMSNorm one; lines in whole eights. */
+template <typename T> __aicore__ inline uint32_t number_rows(const Tile<T> &v) {
+    return up(v.lines, 8) * (v.s->centred ? 2 : 1);
+}
+
 /* dst[0..L) = sums of the lines of w0, dst[E..E+L) of w2, E being L rounded up to 8, of the
- * columns at hand. */
+ * columns at hand. RMSNorm: dst[0..L) of w2. */
 template <typename T>
 __aicore__ inline void line_sums(Core<T> &c, const Tile<T> &v, const LocalTensor<float> &dst) {
     const Tiling &t = *c.t;
     LocalTensor<float> part = work_at(c, t.at_part); /* what is never written in it stays 0 */
-    uint32_t eights = up(v.lines, 8);
+    uint32_t eights = up(v.lines, 8), rows = number_rows(v);
     if (v.k.column && v.k.width < t.columns) { /* the last block has fewer sums than those before */
-        Duplicate(part, 0.0f, static_cast<int32_t>(2 * eights * t.fold * 8));
+        Duplicate(part, 0.0f, static_cast<int32_t>(rows * t.fold * 8));
         vector_done();
     }
-    block_sums(t, v, part, v.w0);
-    block_sums(t, v, part[eights * t.fold * 8], v.w2);
+    if (v.s->centred) block_sums(t, v, part, v.w0);
+    block_sums(t, v, part[(rows - eights) * t.fold * 8], v.w2);
     vector_done();
     LocalTensor<float> from = part, to = work_at(c, t.at_fold),
                        after = work_at(c, t.at_fold + t.fold_bytes);
-    uint32_t n = 2 * eights * t.fold * 8; /* numbers that are left, m of each line */
+    uint32_t n = rows * t.fold * 8; /* numbers that are left, m of each line */
     for (uint32_t m = t.fold * 8; m > 1;) {
         int32_t repeats = static_cast<int32_t>((n + LANES - 1) / LANES);
         uint32_t by = m >= 8 ? 8 : 2;
@@ -132,24 +140,24 @@ struct Means {
 
 template <typename T>
 __aicore__ inline Means spread_means(Core<T> &c, const Tile<T> &v, const LocalTensor<float> &stat) {
-    uint32_t eights = up(v.lines, 8), step = v.k.pitch / BLOCK;
+    uint32_t eights = up(v.lines, 8), dots = number_rows(v) - eights, step = v.k.pitch / BLOCK;
     LocalTensor<float> low = v.w2, high = v.w2[SECOND];
     if (v.k.pitch % LANES == 0 && eights <= c.t->tile_lines) {
-        spread(v, stat, 0);
-        spread(v, stat[eights], 1);
+        if (v.s->centred) spread(v, stat, 0);
+        spread(v, stat[dots], 1);
         spread(v, v.rstd_row, 2);
         return {{high, low, step},
                 {low[BLOCK], high[BLOCK], step},
                 {high[2 * BLOCK], low[2 * BLOCK], step}};
     }
     LocalTensor<float> wide = work_at(c, c.t->at_stat_wide);
-    Brcb(wide, stat, static_cast<uint8_t>(eights / 4), {1, 8});
-    return {{wide, wide, 1}, {wide[eights * 8], wide[eights * 8], 1}, {v.rstd, v.rstd, 1}};
+    Brcb(wide, stat, static_cast<uint8_t>(number_rows(v) / 8), {1, 8});
+    return {{wide, wide, 1}, {wide[dots * 8], wide[dots * 8], 1}, {v.rstd, v.rstd, 1}};
 }
 
 /* w0 = g^ - mean(g^) - x^ mean(g^ x^), where w0 was g^, w1 is x^. */
 template <typename T> __aicore__ inline void subtract_means(const Tile<T> &v, const Means &m) {
-    by_line<SUB>(v.w0, v.w0, m.sum, v.lines, v.k.pitch);
+    if (v.s->centred) by_line<SUB>(v.w0, v.w0, m.sum, v.lines, v.k.pitch);
     by_line<MUL>(v.w1, v.w1, m.dot, v.lines, v.k.pitch);
     vector_done();
     Sub(v.w0, v.w0, v.w1, static_cast<int32_t>(v.count));
@@ -161,9 +169,9 @@ __aicore__ inline void do_norm(Core<T> &c, const Tile<T> &v, const Step &p,
                                const LocalTensor<float> &stat) {
     const Tiling &t = *c.t;
     LocalTensor<float> gamma = work_at(c, t.at_gamma_wide);
-    bool affine = v.s->norm == 2;
+    bool affine = v.s->weighted;
     uint32_t pitch = v.k.pitch;
-    int32_t both = static_cast<int32_t>(2 * up(v.lines, 8));
+    int32_t numbers = static_cast<int32_t>(number_rows(v));
     if (affine && p.finish) {
         accumulate(c, v, gamma);
         if (p.sums) by_column<MUL>(v.w2, v.w2, gamma, v.lines, pitch, pitch, 0);
@@ -179,11 +187,11 @@ __aicore__ inline void do_norm(Core<T> &c, const Tile<T> &v, const Step &p,
     vector_done();
     line_sums(c, v, sums);
     if (p.block != 0) {
-        Add(stat, stat, sums, both);
+        Add(stat, stat, sums, numbers);
         vector_done();
     }
     if (p.block + 1 == t.blocks) {
-        Muls(stat, stat, t.inverse_dim, both);
+        Muls(stat, stat, t.inverse_dim, numbers);
         vector_done();
     }
 }

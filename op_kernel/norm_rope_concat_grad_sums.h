@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * NormRopeConcatGrad: dgamma and dbeta. Every chunk leaves one partial sum of each in the
- * workspace, [chunk][dgamma, dbeta][width]; when all cores are done, the partial sums of a stream
- * are added as a binary tree whose shape depends on their number alone.
+ * workspace, [chunk][dgamma, dbeta][width] (RMSNorm: no dbeta); when all cores are done, the
+ * partial sums of a stream are added as a binary tree whose shape depends on their number alone.
  */
 #ifndef NORM_ROPE_CONCAT_GRAD_SUMS_H
 #define NORM_ROPE_CONCAT_GRAD_SUMS_H
@@ -30,19 +30,20 @@ template <typename T> __aicore__ inline void flush_sums(Core<T> &c, const Step &
     const Tiling &t = *c.t;
     LocalTensor<float> dbeta = work_at(c, t.at_dbeta), dgamma = work_at(c, t.at_dgamma);
     Columns k = columns_of<T>(t, p.block);
+    bool beta = t.stream[p.stream].centred;
     for (uint32_t n = t.sum_lines; n > 1;) {
-        fold_once(dgamma, n, k.pitch);
-        n = fold_once(dbeta, n, k.pitch);
+        if (beta) fold_once(dbeta, n, k.pitch);
+        n = fold_once(dgamma, n, k.pitch);
         vector_done();
     }
     LocalTensor<float> out = c.flush.template AllocTensor<float>();
     Muls(out, dgamma, 1.0f, static_cast<int32_t>(k.pitch));
-    Muls(out[k.pitch], dbeta, 1.0f, static_cast<int32_t>(k.pitch));
+    if (beta) Muls(out[k.pitch], dbeta, 1.0f, static_cast<int32_t>(k.pitch));
     c.flush.EnQue(out);
     out = c.flush.template DeQue<float>();
     uint32_t column = p.block * columns_of<T>(t, 0).pitch;
     DataCopy(partial_sums(c, p.chunk, 0)[column], out, k.pitch);
-    DataCopy(partial_sums(c, p.chunk, 1)[column], out[k.pitch], k.pitch);
+    if (beta) DataCopy(partial_sums(c, p.chunk, 1)[column], out[k.pitch], k.pitch);
     c.flush.FreeTensor(out);
 }
 
@@ -109,11 +110,12 @@ template <typename T> __aicore__ inline void add_partials(Core<T> &c) {
     int64_t shares = segments / t.unit_segments; /* of one vector */
     for (int64_t u = GetBlockIdx(); u < t.units; u += GetBlockNum()) {
         int64_t vector = u / shares, begin = u % shares * t.unit_segments;
-        uint32_t stream = 0;
-        for (int64_t skip = vector / 2; !(t.weights >> stream & 1) || skip > 0; stream++) {
-            skip -= t.weights >> stream & 1;
+        uint32_t bit = 0;
+        for (; !(t.vectors >> bit & 1) || vector > 0; bit++) {
+            vector -= t.vectors >> bit & 1;
         }
-        int which = static_cast<int>(vector % 2);
+        uint32_t stream = bit / 2;
+        int which = static_cast<int>(bit % 2);
         const NrcStreamTiling &s = t.stream[stream];
         int64_t chunks = (s.lines + t.chunk_lines - 1) / t.chunk_lines;
         GlobalTensor<T> result;

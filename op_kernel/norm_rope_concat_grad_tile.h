@@ -29,7 +29,9 @@ template <typename T> __aicore__ inline void load(Core<T> &c, const Step &p) {
     if (s.t->norm) {
         LocalTensor<float> numbers = in.template ReinterpretCast<float>();
         load_rows(t, k, in[t.at_x / sizeof(T)], s.x, p.range.line, p.range.lines);
-        load_numbers(numbers[t.at_mean / sizeof(float)], s.mean, p.range.line, p.range.lines);
+        if (s.t->centred) {
+            load_numbers(numbers[t.at_mean / sizeof(float)], s.mean, p.range.line, p.range.lines);
+        }
         load_numbers(numbers[t.at_rstd / sizeof(float)], s.rstd, p.range.line, p.range.lines);
     }
     if (p.gamma) load_rows(t, k, in[t.at_gamma / sizeof(T)], s.gamma, 0, 1);
@@ -85,7 +87,7 @@ __aicore__ inline void begin(Core<T> &c, const LocalTensor<T> &in, const Tile<T>
         LocalTensor<float> numbers = in.template ReinterpretCast<float>();
         uint8_t eights = static_cast<uint8_t>((v.lines + 7) / 8);
         widen(v.w1, v.x, v.count);
-        Brcb(v.mean, numbers[t.at_mean / sizeof(float)], eights, {1, 8});
+        if (v.s->centred) Brcb(v.mean, numbers[t.at_mean / sizeof(float)], eights, {1, 8});
         Brcb(v.rstd, numbers[t.at_rstd / sizeof(float)], eights, {1, 8});
         Muls(v.rstd_row, numbers[t.at_rstd / sizeof(float)], 1.0f,
              static_cast<int32_t>(eights * 8));
@@ -98,15 +100,16 @@ __aicore__ inline void begin(Core<T> &c, const LocalTensor<T> &in, const Tile<T>
             Muls(gamma, in[t.at_gamma / sizeof(T)], 1.0f, static_cast<int32_t>(v.k.pitch));
         }
     }
-    if (v.s->norm == 2 && p.finish && p.first) {
-        Duplicate(work_at(c, t.at_dbeta), 0.0f, static_cast<int32_t>(t.sum_lines * v.k.pitch));
-        Duplicate(work_at(c, t.at_dgamma), 0.0f, static_cast<int32_t>(t.sum_lines * v.k.pitch));
+    if (v.s->weighted && p.finish && p.first) {
+        int32_t sums = static_cast<int32_t>(t.sum_lines * v.k.pitch);
+        if (v.s->centred) Duplicate(work_at(c, t.at_dbeta), 0.0f, sums);
+        Duplicate(work_at(c, t.at_dgamma), 0.0f, sums);
     }
 }
 
 /* x^ in w1. The steps of g' go side by side with it: first is x - mean, second times rstd. */
 template <typename T> __aicore__ inline void centre(const Tile<T> &v) {
-    if (v.s->norm) by_line<SUB>(v.w1, v.w1, {v.mean, v.mean, 1}, v.lines, v.k.pitch);
+    if (v.s->centred) by_line<SUB>(v.w1, v.w1, {v.mean, v.mean, 1}, v.lines, v.k.pitch);
 }
 
 template <typename T> __aicore__ inline void scale_lines(const Tile<T> &v) {

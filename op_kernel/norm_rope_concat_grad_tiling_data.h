@@ -18,14 +18,19 @@ enum { NRC_STREAMS = 6, NRC_NORMED = 4 };
 /* Columns that one core adds up at a time in the end: 128 bytes of fp32. */
 enum { NRC_SEGMENT = 32 };
 
+/* lines = B * S * N; seq: S of this stream; total: S of the concatenated gradient, in which the
+ * stream begins at offset. first: its first chunk or job; copy: it has jobs. norm: there is one,
+ * with rstd; it subtracts a mean (centred), has a weight (weighted). */
 typedef struct NrcStreamTiling {
-    int64_t lines;  /* B * S * N */
-    int64_t seq;    /* S of this stream */
-    int64_t total;  /* S of the concatenated gradient */
-    int64_t offset; /* where this stream begins in it */
-    int64_t first;  /* its first chunk or job */
-    uint32_t copy;  /* 1: jobs, 0: chunks */
-    uint32_t norm;  /* 0, 1, 2 */
+    int64_t lines;
+    int64_t seq;
+    int64_t total;
+    int64_t offset;
+    int64_t first;
+    uint32_t copy;
+    uint32_t norm;
+    uint32_t centred;
+    uint32_t weighted;
 } NrcStreamTiling;
 
 typedef struct NormRopeConcatGradTilingData {
@@ -52,7 +57,7 @@ typedef struct NormRopeConcatGradTilingData {
     uint32_t sum_lines; /* lines of the running sums */
     uint32_t copy_lines;
     uint32_t copy_columns;
-    uint32_t weights; /* bit i: stream i has dgamma and dbeta */
+    uint32_t vectors; /* of sums: bit 2 i is dgamma of stream i, bit 2 i + 1 its dbeta */
     uint32_t fold;    /* groups of 64 columns of a line, rounded up to a power of two */
     uint32_t batch;   /* partial sums added up at a time */
 

@@ -2,8 +2,9 @@
  *
  * NormRopeConcatGrad: grad_query is like query, grad_key and grad_value like key, the encoder's
  * like encoder_query and encoder_key, all [B,S,N,D]; the gradients of weight and bias are [D] where
- * their norm type is 2. What does not apply is [0]. Unknown dimensions and ranks pass through;
- * dimensions that are known must agree. The values of the attributes are for tiling to judge.
+ * their norm type has them: 2, and 4 without a bias. What does not apply is [0]. Unknown dimensions
+ * and ranks pass through; dimensions that are known must agree. The values of the attributes are
+ * for tiling to judge.
  */
 #include "../core/node.h"
 
@@ -125,7 +126,8 @@ ascgrad_result ascgrad_infer_norm_rope_concat_grad(const struct ascgrad_node *no
     }
     for (uint32_t i = FIRST_WEIGHT; i < OUTPUTS; i++) {
         int64_t type = node->attr[i < FIRST_ADDED_WEIGHT ? NORM_TYPE : NORM_ADDED_TYPE].i;
-        set_row(out[i], type == 2 ? common_dim(node) : 0);
+        bool there = type == 2 || (type == 4 && i % 2 == 0); /* weight, bias, weight, ... */
+        set_row(out[i], there ? common_dim(node) : 0);
     }
     return ASCGRAD_DONE;
 }

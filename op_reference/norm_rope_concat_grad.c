@@ -10,7 +10,9 @@
  *   norm 0:   dx = g'
  *   norm 1,2: x^ = (x - mean) rstd,  g^ = g' (1) or g' gamma (2)
  *             dx = rstd (g^ - mean_j(g^) - x^ mean_j(g^ x^))
- *   norm 2:   dgamma = sum of g' x^ over b, s, n;  dbeta = sum of g'
+ *   norm 3,4: x^ = x rstd,  g^ = g' (3) or g' gamma (4)
+ *             dx = rstd (g^ - x^ mean_j(g^ x^))
+ *   norm 2,4: dgamma = sum of g' x^ over b, s, n;  norm 2: dbeta = sum of g'
  *   value:    dx = g
  */
 #include <math.h>
@@ -51,24 +53,27 @@ static void normalize(const struct stream *t, int64_t row, const double *turned,
                       const double *terms) {
     int64_t d = t->dim;
     const double *x = t->x->value + row * d;
-    double mean = t->mean->value[row], rstd = t->rstd->value[row];
+    int weighted = t->norm == 2 || t->norm == 4, centred = t->norm <= 2;
+    double mean = centred ? t->mean->value[row] : 0, rstd = t->rstd->value[row];
     double sum = 0, sum_terms = 0, dot = 0, dot_terms = 0;
     for (int64_t j = 0; j < d; j++) {
-        double gamma = t->norm == 2 ? t->gamma->value[j] : 1, hat = (x[j] - mean) * rstd;
-        sum += turned[j] * gamma;
-        sum_terms += terms[j] * fabs(gamma);
+        double gamma = weighted ? t->gamma->value[j] : 1, hat = (x[j] - mean) * rstd;
+        sum += centred ? turned[j] * gamma : 0;
+        sum_terms += centred ? terms[j] * fabs(gamma) : 0;
         dot += turned[j] * gamma * hat;
         dot_terms += terms[j] * fabs(gamma * hat);
-        if (t->norm == 2) {
+        if (weighted) {
             t->dgamma->value[j] += turned[j] * hat;
             t->dgamma->magnitude[j] += terms[j] * fabs(hat);
+        }
+        if (weighted && centred) {
             t->dbeta->value[j] += turned[j];
             t->dbeta->magnitude[j] += terms[j];
         }
     }
     double n = (double)d;
     for (int64_t j = 0; j < d; j++) {
-        double gamma = t->norm == 2 ? t->gamma->value[j] : 1, hat = (x[j] - mean) * rstd;
+        double gamma = weighted ? t->gamma->value[j] : 1, hat = (x[j] - mean) * rstd;
         t->dx->value[row * d + j] = rstd * (turned[j] * gamma - sum / n - hat * (dot / n));
         t->dx->magnitude[row * d + j] =
             fabs(rstd) * (terms[j] * fabs(gamma) + sum_terms / n + fabs(hat) * (dot_terms / n));
@@ -133,18 +138,18 @@ void ref_norm_rope_concat_grad(const struct ref_tensor *in, const struct ascgrad
 
 ascgrad_min_bytes_fn ascgrad_min_bytes_norm_rope_concat_grad;
 
-/* Gradient in and out for every stream; x, mean and rstd too where there is a norm; sin and cos
- * once. */
+/* Gradient in and out for every stream; x, rstd and (types 1 and 2) mean too where there is a
+ * norm; sin and cos once. */
 uint64_t ascgrad_min_bytes_norm_rope_concat_grad(const struct ascgrad_node *node) {
     enum { GRAD_VALUE = 2, QUERY, KEY, ENCODER_QUERY, ENCODER_KEY, SIN = 19 };
     enum { NORM_TYPE, NORM_ADDED_TYPE, ROPE_TYPE };
     uint64_t size = ascgrad_dtype_size(node->in[QUERY].dtype);
     uint64_t bytes = 2 * ref_elements(&node->in[GRAD_VALUE]) * size;
     for (uint32_t i = QUERY; i <= ENCODER_KEY; i++) {
-        bool norm = node->attr[i < ENCODER_QUERY ? NORM_TYPE : NORM_ADDED_TYPE].i != 0;
+        int64_t norm = node->attr[i < ENCODER_QUERY ? NORM_TYPE : NORM_ADDED_TYPE].i;
         uint64_t n = ref_elements(&node->in[i]);
         bytes += (norm ? 3 : 2) * n * size;
-        if (norm && n) bytes += 8 * (n / (uint64_t)node->in[i].shape->dim[3]);
+        if (norm && n) bytes += (norm <= 2 ? 8 : 4) * (n / (uint64_t)node->in[i].shape->dim[3]);
     }
     if (node->attr[ROPE_TYPE].i != 0) bytes += 2 * ref_elements(&node->in[SIN]) * size;
     return bytes;

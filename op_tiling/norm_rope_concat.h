@@ -15,6 +15,17 @@ struct nrc_shapes {
     int32_t dtype;
 };
 
+/* Norm types: 0 none, 1 layer norm, 2 with weight and bias, 3 RMSNorm, 4 with weight. */
+enum { NRC_NORM_TYPES = 5 };
+
+static inline bool nrc_centred(int64_t norm) {
+    return norm == 1 || norm == 2;
+}
+
+static inline bool nrc_weighted(int64_t norm) {
+    return norm == 2 || norm == 4;
+}
+
 /* Refuses whatever the kernel cannot rely on; fills shapes. */
 ascgrad_result nrc_check(const struct ascgrad_node *node, struct nrc_shapes *shapes,
                          struct ascgrad_error *error);

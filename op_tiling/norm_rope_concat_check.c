@@ -12,7 +12,7 @@ enum { MOST_DIM = 1 << 29 }; /* gaps of the copy instruction are 32 bits of byte
 
 static ascgrad_result read_attrs(const struct ascgrad_node *node, struct nrc_shapes *s,
                                  struct ascgrad_error *error) {
-    static const int64_t most[ATTRS] = {2, 2, 2, 1};
+    static const int64_t most[ATTRS] = {NRC_NORM_TYPES - 1, NRC_NORM_TYPES - 1, 2, 1};
     for (uint32_t i = 0; i < ATTRS; i++) {
         if (ascgrad_need_attr(node, i, most[i], error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     }
@@ -122,11 +122,13 @@ static ascgrad_result check_norm(const struct ascgrad_node *node, const struct n
     }
     struct want row = {1, s->dtype, {s->dim}};
     struct want column = {4, ASCGRAD_FP32, {s->batch, s->seq[i], s->heads, 1}};
-    if (mode_needs(node, attr, weight[i] + 1, &column, error) != ASCGRAD_DONE ||
+    if ((nrc_centred(s->norm[attr]) &&
+         mode_needs(node, attr, weight[i] + 1, &column, error) != ASCGRAD_DONE) ||
         mode_needs(node, attr, weight[i] + 2, &column, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
-    return s->norm[attr] == 2 ? mode_needs(node, attr, weight[i], &row, error) : ASCGRAD_DONE;
+    return nrc_weighted(s->norm[attr]) ? mode_needs(node, attr, weight[i], &row, error)
+                                       : ASCGRAD_DONE;
 }
 
 static ascgrad_result check_rope(const struct ascgrad_node *node, struct nrc_shapes *s,
@@ -166,7 +168,9 @@ static ascgrad_result check_outputs(const struct ascgrad_node *node, const struc
         if (!out->present || !out->shape) continue;
         struct want want = {1, s->dtype, {0}};
         if (i >= WEIGHT_OUT) {
-            want.dim[0] = s->norm[i >= WEIGHT_OUT + 4] == 2 ? s->dim : 0;
+            int64_t norm = s->norm[i >= WEIGHT_OUT + 4]; /* weight, bias, weight, ... */
+            bool there = nrc_weighted(norm) && (i % 2 == 0 || nrc_centred(norm));
+            want.dim[0] = there ? s->dim : 0;
         } else if (node->in[like[i]].present) {
             want.rank = 4;
             memcpy(want.dim, node->in[like[i]].shape->dim, sizeof want.dim);

@@ -77,8 +77,8 @@ static void lay_work(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch,
     d->at_cos_wide = place(&end, wide ? 0 : table, PHASE);
     d->at_sin_wide = place(&end, wide && !gather ? 0 : table, d->rope == 1 ? 0 : PHASE);
     d->at_gamma_wide = place(&end, pitch * 4, PHASE);
-    d->at_dbeta = place(&end, d->weights ? d->sum_lines * pitch * 4 : 0, PHASE);
-    d->at_dgamma = place(&end, d->weights ? d->sum_lines * pitch * 4 : 0, PHASE);
+    d->at_dbeta = place(&end, d->vectors ? d->sum_lines * pitch * 4 : 0, PHASE);
+    d->at_dgamma = place(&end, d->vectors ? d->sum_lines * pitch * 4 : 0, PHASE);
     int64_t eights = round_up(lines, 8);
     d->at_mean_wide = pack(&end, eights * 32);
     d->at_rstd_wide = pack(&end, eights * 32);
@@ -114,7 +114,7 @@ static int64_t lay_out(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitc
     lay_input(d, es, pitch, rows);
     lay_work(d, es, pitch, rows);
     d->out_bytes = (uint32_t)round_up(lines * pitch * es, ALIGN);
-    d->flush_bytes = d->weights ? (uint32_t)round_up(2 * pitch * 4, ALIGN) : 0;
+    d->flush_bytes = d->vectors ? (uint32_t)round_up(2 * pitch * 4, ALIGN) : 0;
     d->copy_bytes = COPY_BYTES;
     return 2 * (int64_t)d->in_bytes + d->out_bytes + d->flush_bytes + 2 * d->copy_bytes +
            d->calc_bytes;
@@ -227,9 +227,12 @@ static void read_streams(NormRopeConcatGradTilingData *d, const struct nrc_shape
         t->total = s->seq[k - added] + s->seq[k - added + 1];
         t->offset = added == (int)s->order ? 0 : s->seq[k - added + !added];
         t->lines = s->batch * t->seq * s->heads;
-        t->norm = i < NRC_NORMED ? (uint32_t)s->norm[added] : 0;
+        int64_t norm = i < NRC_NORMED ? s->norm[added] : 0;
+        t->norm = norm != 0;
+        t->centred = nrc_centred(norm);
+        t->weighted = nrc_weighted(norm);
         t->copy = i >= NRC_NORMED || (t->norm == 0 && d->rope == 0);
-        if (i < NRC_NORMED && t->norm == 2) d->weights |= 1u << i;
+        if (t->weighted) d->vectors |= (t->centred ? 3u : 1u) << 2 * i;
     }
 }
 
@@ -239,8 +242,8 @@ static void plan_sums(NormRopeConcatGradTilingData *d, int64_t es) {
     int64_t segments = d->blocks * d->pieces * ceil_div(d->columns, NRC_SEGMENT);
     bool apart = d->pieces == 1 || d->dim / 2 * es % 32 == 0;
     d->unit_segments = apart ? 1 : segments;
-    for (int i = 0; i < NRC_NORMED; i++) {
-        if (d->weights >> i & 1) d->units += 2 * (segments / d->unit_segments);
+    for (uint32_t v = d->vectors; v; v &= v - 1) {
+        d->units += segments / d->unit_segments;
     }
 }
 
@@ -268,9 +271,9 @@ ascgrad_result ascgrad_tile_norm_rope_concat_grad(const struct ascgrad_node *nod
         plan_sums(&d, es);
         cores = share(&d, cores);
     }
-    launch->key = d.weights != 0;
+    launch->key = d.vectors != 0;
     launch->block_dim = (uint32_t)(s.dim > 0 ? cores : 1);
-    launch->workspace = d.weights ? (uint64_t)most(d.chunks * 2 * d.width * 4, 32) : 0;
-    launch->sync_all = d.weights != 0;
+    launch->workspace = d.vectors ? (uint64_t)most(d.chunks * 2 * d.width * 4, 32) : 0;
+    launch->sync_all = d.vectors != 0;
     return ascgrad_put(launch, node, &d, sizeof d, error);
 }

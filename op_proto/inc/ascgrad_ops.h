@@ -56,9 +56,9 @@ REG_OP(RopeGrad)
     .OP_END_FACTORY_REG(RopeGrad)
 
 /* Backward of norm, concat along the sequence, transpose and rope for query, key and value with
- * an optional encoder part. norm types: 0 none, 1 layer norm, 2 layer norm with weight and bias.
- * rope_type: 0 none, 1 interleave, 2 half. concat_order: 0 main then encoder, 1 encoder then
- * main. Note that sin comes before cos. */
+ * an optional encoder part. norm types: 0 none, 1 layer norm, 2 layer norm with weight and bias, 3
+ * RMSNorm, 4 RMSNorm with weight. rope_type: 0 none, 1 interleave, 2 half. concat_order: 0 main then
+ * encoder, 1 encoder then main. Note that sin comes before cos. */
 REG_OP(NormRopeConcatGrad)
     .INPUT(grad_query_output, TensorType({DT_FLOAT16, DT_BF16, DT_FLOAT}))
     .INPUT(grad_key_output, TensorType({DT_FLOAT16, DT_BF16, DT_FLOAT}))

@@ -134,9 +134,10 @@ def plain_norm_rope_concat(norm, added, rope, order, encoder):
         def normal(x, kind):
             if x is None or kind == 0:
                 return x
-            mean = x.mean(-1, keepdims=True)
+            mean = x.mean(-1, keepdims=True) if kind < 3 else 0
             y = (x - mean) / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5)
-            return y * inputs.pop(0) + inputs.pop(0) if kind == 2 else y
+            y = y * inputs.pop(0) if kind in (2, 4) else y
+            return y + inputs.pop(0) if kind == 2 else y
         main[:2] = [normal(x, norm) for x in main[:2]]
         extra[:2] = [normal(x, added) for x in extra[:2]]
         out = []
@@ -309,11 +310,13 @@ def test_exp_segsum():
 
 def test_norm_rope_concat():
     for dtype in DTYPES:
-        for kinds in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False), (0, 0, 0, 1, True)):
+        for kinds in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False), (0, 0, 0, 1, True),
+                      (4, 3, 2, 0, True), (3, 4, 1, 1, True), (4, 2, 0, 0, True)):
             norm, added, rope, _, encoder = kinds
             tensors = [rand(1, s, 2, 4, dtype=dtype) for s in (3, 2, 2)]
             tensors += [rand(1, s, 2, 4, dtype=dtype) for s in (2, 1, 1)] if encoder else []
-            tensors += [rand(4, dtype=dtype) for _ in range(4 * (norm == 2) + 4 * (encoder and added == 2))]
+            vectors = {2: 4, 4: 2}
+            tensors += [rand(4, dtype=dtype) for _ in range(vectors.get(norm, 0) + encoder * vectors.get(added, 0))]
             count = len(tensors)
             tensors += [rand(2, 4, dtype=dtype) for _ in range(2 if rope else 0)]
             against_numpy(am.NormRopeConcat(norm, added, rope, kinds[3], encoder), plain_norm_rope_concat(*kinds),

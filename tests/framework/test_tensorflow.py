@@ -53,9 +53,11 @@ def plain_norm_rope_concat(query, key, value, kinds, optional):
     def normal(x, kind, name):
         if x is None or kind == 0:
             return x
-        mean = tf.reduce_mean(x, -1, keepdims=True)
+        mean = tf.reduce_mean(x, -1, keepdims=True) if kind < 3 else 0
         y = (x - mean) / tf.sqrt(tf.reduce_mean((x - mean) ** 2, -1, keepdims=True) + 1e-5)
-        return y * optional[name + "_weight"] + optional[name + "_bias"] if kind == 2 else y
+        if kind in (2, 4):
+            y = y * optional[name + "_weight"]
+        return y + optional[name + "_bias"] if kind == 2 else y
     def joined(main, extra):
         parts = [p for p in ((main, extra) if order == 0 else (extra, main)) if p is not None]
         return tf.transpose(tf.concat(parts, 1), (0, 2, 1, 3))
@@ -133,16 +135,16 @@ def test_rope():
 def test_norm_rope_concat():
     for dtype in DTYPES:
         for norm, added, rope, order, encoder in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False),
-                                                  (0, 1, 0, 1, True), (0, 0, 1, 0, False)):
+                                                  (0, 1, 0, 1, True), (0, 0, 1, 0, False), (4, 3, 2, 1, True), (3, 4, 1, 0, True)):
             names, tensors = [], [rand(2, s, 3, 8, dtype=dtype) for s in (5, 4, 4)]
             if encoder:
                 names += ["encoder_query", "encoder_key", "encoder_value"]
                 tensors += [rand(2, s, 3, 8, dtype=dtype) for s in (3, 2, 2)]
             for name, kind in (("norm_query", norm), ("norm_key", norm), ("norm_added_query", added),
                                ("norm_added_key", added)):
-                if kind == 2:
-                    names += [name + "_weight", name + "_bias"]
-                    tensors += [rand(8, dtype=dtype), rand(8, dtype=dtype)]
+                parts = {2: ["_weight", "_bias"], 4: ["_weight"]}.get(kind, [])
+                names += [name + part for part in parts]
+                tensors += [rand(8, dtype=dtype) for _ in parts]
             tables = {n: rand(4, 8, dtype=dtype) for n in ("rope_sin", "rope_cos")} if rope else {}
             kinds = (norm, added, rope, order)
             def ours(q, k, v, *rest):

@@ -106,14 +106,14 @@ def plain_norm_rope_concat(query, key, value, eq, ek, ev, *rest):
 def test_norm_rope_concat():
     for dtype in DTYPES:
         for norm, added, rope, order, encoder in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False),
-                                                  (0, 1, 0, 1, True), (0, 0, 1, 0, False)):
+                                                  (0, 1, 0, 1, True), (0, 0, 1, 0, False), (4, 3, 2, 1, True),
+                                                  (3, 4, 1, 0, True), (4, 0, 0, 0, False), (2, 4, 2, 0, True)):
             d = 8
             main = [rand(2, s, 3, d, dtype=dtype) for s in (5, 4, 4)]
             extra = [rand(2, s, 3, d, dtype=dtype) if encoder else None for s in (3, 2, 2)]
             affine = []
             for kind in (norm, norm, added, added):
-                affine += [rand(d, dtype=dtype) if kind == 2 and (encoder or kind is norm) else None
-                           for _ in range(2)]
+                affine += [rand(d, dtype=dtype) if kind in kinds else None for kinds in ((2, 4), (2,))]
             if not encoder:
                 affine[4:] = [None] * 4
             tables = [rand(4, d, dtype=dtype, grad=False) if rope else None for _ in range(2)]

@@ -107,7 +107,7 @@ def rope(rng, op):
 
 
 def norm_rope_concat(rng, op):
-    norm, added = (rng.randrange(3) for _ in range(2))
+    norm, added = (rng.randrange(5) for _ in range(2))
     rope_type, order = rng.randrange(3), rng.randrange(2)
     d = pick_row(rng)
     if rope_type == 0 and rng.random() < 0.3:
@@ -131,10 +131,12 @@ def norm_rope_concat(rng, op):
         for s, name in (("q", "query"), ("k", "key")):
             if kind == 0 or lengths[s] is None:
                 continue
-            if kind == 2:
+            if kind in (2, 4):
                 words.append(f"{prefix}_{name}_weight={text([d])}")
             column = text([batch, lengths[s], heads, 1], "fp32")
-            words += [f"{prefix}_{name}_mean={column}", f"{prefix}_{name}_rstd={column}"]
+            if kind < 3 or rng.random() < 0.5:  # RMSNorm does not look at it
+                words.append(f"{prefix}_{name}_mean={column}")
+            words.append(f"{prefix}_{name}_rstd={column}")
     if rope_type:
         least = min([t for t in total.values() if t] or [0])
         rows = rng.choice((least, least, least, 0, 1, least // 2, max(0, least - 1)))

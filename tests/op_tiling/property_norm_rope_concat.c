@@ -9,7 +9,7 @@ static void make(struct trial *t, int32_t dtype) {
     int64_t batch = chance(t, 70) ? 1 + (int64_t)draw(t, 4) : draw_size(t), heads = draw_size(t),
             dim = draw_width(t);
     for (uint32_t i = 0; i < 3; i++)
-        t->node.attr[i].i = (int64_t)draw(t, 3);
+        t->node.attr[i].i = (int64_t)draw(t, i < 2 ? 5 : 3);
     t->node.attr[3].i = (int64_t)draw(t, 2);
     if (t->node.attr[2].i == 0 && chance(t, 20)) dim = dim > 1 ? dim - 1 : 1;
     int64_t seq[4], total[2]; /* query, key, encoder_query, encoder_key */
@@ -21,8 +21,9 @@ static void make(struct trial *t, int32_t dtype) {
         int64_t norm = t->node.attr[i / 2].i;
         uint32_t weight = 7 + 3 * i;
         if (seq[i] < 0 || norm == 0) continue;
-        if (norm == 2) set_input(t, weight, dtype, 1, &dim);
-        set_input(t, weight + 1, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
+        if (norm % 2 == 0) set_input(t, weight, dtype, 1, &dim);
+        if (norm < 3 || chance(t, 50))
+            set_input(t, weight + 1, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
         set_input(t, weight + 2, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
     }
     for (uint32_t i = 0; i < 2; i++)
@@ -48,7 +49,9 @@ static const char *judge_streams(const NormRopeConcatGradTilingData *d, const st
         NEED(s->total == s->seq + other->seq);
         NEED(s->seq == 0 || other->seq == 0 ||
              (i % 2 == t->node.attr[3].i ? s->offset == 0 : s->offset == other->seq));
-        NEED(s->norm == (i < NRC_NORMED ? (uint32_t)t->node.attr[i % 2].i : 0));
+        int64_t norm = i < NRC_NORMED ? t->node.attr[i % 2].i : 0;
+        NEED(s->norm == (norm != 0) && s->centred == (norm == 1 || norm == 2));
+        NEED(s->weighted == (norm == 2 || norm == 4));
         NEED(i < NRC_NORMED || s->copy);
         NEED(!s->copy || (s->norm == 0 && (i >= NRC_NORMED || d->rope == 0)));
     }
@@ -102,7 +105,7 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t 
         rows = rows < lines ? rows : lines;
     }
     NEED((int64_t)2 * d->in_bytes + d->out_bytes + 2 * (int64_t)d->copy_bytes + d->calc_bytes +
-             (d->weights ? d->flush_bytes : 0) <=
+             (d->vectors ? d->flush_bytes : 0) <=
          ub);
     bool wide = es == 4, gather = wide && d->rope == 1;
     int64_t table = rows * pitch, tiles = d->blocks > 1 ? (d->chunk_lines + lines - 1) / lines : 1;
@@ -118,8 +121,8 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t 
         {d->at_cos_wide, wide ? 0 : table * 4},
         {d->at_sin_wide, wide && !gather ? 0 : table * 4},
         {d->at_gamma_wide, pitch * 4},
-        {d->at_dbeta, d->weights ? d->sum_lines * pitch * 4 : 0},
-        {d->at_dgamma, d->weights ? d->sum_lines * pitch * 4 : 0},
+        {d->at_dbeta, d->vectors ? d->sum_lines * pitch * 4 : 0},
+        {d->at_dgamma, d->vectors ? d->sum_lines * pitch * 4 : 0},
         {d->at_mean_wide, eights * 32},
         {d->at_rstd_wide, eights * 32},
         {d->at_rstd_row, eights * 4},
@@ -136,7 +139,7 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t 
          (d->fold == 1 || d->fold * 32 < pitch));
     NEED(d->fold_bytes >= 2 * eights * d->fold * 4 && d->stat_floats >= 2 * eights);
     NEED(gather ? d->swap_entries >= 64 && d->swap_entries <= 1024 : d->swap_entries == 0);
-    NEED(tile * es <= d->out_bytes && (!d->weights || 2 * pitch * 4 <= d->flush_bytes));
+    NEED(tile * es <= d->out_bytes && (!d->vectors || 2 * pitch * 4 <= d->flush_bytes));
     NEED((int64_t)d->batch * NRC_SEGMENT * 4 <= d->in_bytes && d->batch >= 1);
     int64_t line = up((int64_t)d->copy_columns * es, 32);
     NEED(d->copy_lines >= 1 && d->copy_columns >= 1 && d->copy_lines * line <= d->copy_bytes);
@@ -163,10 +166,15 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     NEED((wide_int)d.blocks * d.columns >= piece && (wide_int)(d.blocks - 1) * d.columns < piece);
     NEED(pitch / 8 <= 255 && d.tile_lines >= 1 && d.tile_lines <= 255 && d.sum_lines >= 1);
     NEED(d.rope == (t->node.attr[2].i && t->node.in[19].shape->dim[0] ? t->node.attr[2].i : 0));
-    for (int i = 0; i < NRC_NORMED; i++)
-        sums += 2 * (d.weights >> i & 1);
-    NEED(launch->key == (d.weights != 0) && launch->sync_all == (d.weights != 0));
-    NEED((wide_int)launch->workspace >= (d.weights ? (wide_int)d.chunks * 2 * d.width * 4 : 0));
+    for (int i = 0; i < NRC_NORMED; i++) {
+        const NrcStreamTiling *s = &d.stream[i];
+        uint32_t has = d.vectors >> 2 * i & 3;
+        NEED(has == (s->weighted ? s->centred ? 3u : 1u : 0u));
+        sums += s->weighted + (s->weighted && s->centred);
+    }
+    NEED(d.vectors >> 2 * NRC_NORMED == 0);
+    NEED(launch->key == (d.vectors != 0) && launch->sync_all == (d.vectors != 0));
+    NEED((wide_int)launch->workspace >= (d.vectors ? (wide_int)d.chunks * 2 * d.width * 4 : 0));
     int64_t segments = (int64_t)d.blocks * d.pieces * ((d.columns + NRC_SEGMENT - 1) / NRC_SEGMENT);
     NEED(d.unit_segments >= 1 && segments % d.unit_segments == 0 &&
          d.units == sums * (segments / d.unit_segments));

@@ -147,7 +147,18 @@ INFER("NormRopeConcatGrad", "grad_query_output=fp16[2,5,-1,8] grad_key_output=fp
 INFER_REFUSE("NormRopeConcatGrad", NRC_MAIN " encoder_key=fp16[0,0,5,8]", "batch of")
 INFER_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[2,5,0,8] grad_key_output=fp16[2,5,4,8] grad_value_output=fp16[2,5,4,8] "
              "query=fp16[2,3,5,8] key=fp16[2,4,5,8]", "the sequence of grad_query_output is 0, but query has 3")
-TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=3", "norm_type is 3, but must be 0 to 2")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=5", "norm_type is 5, but must be 0 to 4")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_added_type=5", "norm_added_type is 5, but must be 0 to 4")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=3", "norm_type 3 needs norm_query_rstd, which is not connected")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=4 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1]",
+            "norm_type 4 needs norm_query_weight, which is not connected")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=3 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1] out.grad_norm_key_weight=fp16[8]",
+            "grad_norm_key_weight has shape [8], but must be [0]")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=4 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1] norm_query_weight=fp16[8] "
+            "norm_key_weight=fp16[8] out.grad_norm_key_bias=fp16[8]", "grad_norm_key_bias has shape [8], but must be [0]")
+TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " norm_type=3 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1]")
+TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " norm_type=4 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1] norm_query_weight=fp16[8] "
+            "norm_key_weight=fp16[8] out.grad_norm_key_weight=fp16[8] out.grad_norm_key_bias=fp16[0]")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " concat_order=-1", "concat_order is -1, but must be 0 to 1")
 INFER_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[2,5,3,8]", "input grad_key_output is required")
 INFER_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16", "input grad_query_output is required")

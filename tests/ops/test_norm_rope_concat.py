@@ -17,6 +17,9 @@ OP = "NormRopeConcatGrad"
 MANTISSA = {"fp32": 24, "fp16": 11, "bf16": 8}
 LEAST = {"fp32": -126, "fp16": -14, "bf16": -126}
 
+# norm types: 1 layer norm, 2 with weight and bias, 3 RMSNorm, 4 with weight
+CENTRED, WEIGHTED = (1, 2), (2, 4)
+
 # stream: prefix of its norm tensors, x, the gradient it is part of, its dx, its dgamma and dbeta
 STREAMS = {
     "q": ("norm_query", "query", "grad_query_output", "grad_query"),
@@ -43,9 +46,11 @@ def problem(rng, dtype, attrs, b=2, n=3, d=16, sq=5, sk=7, seq=4, sek=3, rows=6,
         kind = attrs.get("norm_added_type" if name[0] == "e" else "norm_type", 0)
         if kind:
             wide = to_float(inputs[x]).astype(np.float64)
+            square = wide.var(-1, keepdims=True) if kind in CENTRED else (wide ** 2).mean(-1, keepdims=True)
+            inputs[norm + "_rstd"] = (1 / np.sqrt(square + 1e-5)).astype(np.float32)
+        if kind in CENTRED:
             inputs[norm + "_mean"] = wide.mean(-1, keepdims=True).astype(np.float32)
-            inputs[norm + "_rstd"] = (1 / np.sqrt(wide.var(-1, keepdims=True) + 1e-5)).astype(np.float32)
-        if kind == 2:
+        if kind in WEIGHTED:
             inputs[norm + "_weight"] = data(d)
     if rows is not None:
         inputs["rope_sin"], inputs["rope_cos"] = data(rows, d), data(rows, d)
@@ -67,8 +72,11 @@ def rotate(y, cos, sin, kind):
 def norm(x, kind, weight, bias):
     if kind == 0:
         return x
+    if kind not in CENTRED:
+        y = x / torch.sqrt((x ** 2).mean(-1, keepdim=True) + 1e-5)
+        return y * weight if kind in WEIGHTED else y
     y = torch.nn.functional.layer_norm(x, x.shape[-1:], eps=1e-5)
-    return y if kind == 1 else y * weight + bias
+    return y * weight + bias if kind in WEIGHTED else y
 
 
 def autograd(inputs, attrs):
@@ -89,8 +97,9 @@ def autograd(inputs, attrs):
             y = x
             if name[-1] != "v" and kind:
                 prefix = STREAMS[name][0]
-                if kind == 2:
+                if kind in WEIGHTED:
                     leaves[name + ".w"] = t[prefix + "_weight"].clone().requires_grad_()
+                if kind in WEIGHTED and kind in CENTRED:
                     leaves[name + ".b"] = torch.zeros(dim, dtype=torch.float64).requires_grad_()
                 y = norm(x, kind, leaves.get(name + ".w"), leaves.get(name + ".b"))
             parts.append(y)
@@ -146,15 +155,17 @@ def terms(inputs, attrs):
             out[target] = turned, size
             continue
         rstd = t[prefix + "_rstd"]
-        hat = (t[x] - t[prefix + "_mean"]) * rstd
-        gamma = t[prefix + "_weight"] if kind == 2 else 1.0
+        hat = (t[x] - t[prefix + "_mean"] if kind in CENTRED else t[x]) * rstd
+        gamma = t[prefix + "_weight"] if kind in WEIGHTED else 1.0
         hot, big = turned * gamma, size * np.abs(gamma)
-        value = rstd * (hot - hot.mean(-1, keepdims=True) - hat * (hot * hat).mean(-1, keepdims=True))
-        bound = np.abs(rstd) * (big + big.mean(-1, keepdims=True) +
-                                np.abs(hat) * (big * np.abs(hat)).mean(-1, keepdims=True))
-        out[target] = value, bound
-        if kind == 2:
+        value = hot - hat * (hot * hat).mean(-1, keepdims=True)
+        bound = big + np.abs(hat) * (big * np.abs(hat)).mean(-1, keepdims=True)
+        if kind in CENTRED:
+            value, bound = value - hot.mean(-1, keepdims=True), bound + big.mean(-1, keepdims=True)
+        out[target] = rstd * value, np.abs(rstd) * bound
+        if kind in WEIGHTED:
             out[f"grad_{prefix}_weight"] = (turned * hat).sum((0, 1, 2)), (size * np.abs(hat)).sum((0, 1, 2))
+        if kind in WEIGHTED and kind in CENTRED:
             out[f"grad_{prefix}_bias"] = turned.sum((0, 1, 2)), size.sum((0, 1, 2))
     for x, target, name in (("key", "grad_value", "main"), ("encoder_key", "grad_encoder_value", "added")):
         if x in t:
@@ -183,7 +194,7 @@ def check(inputs, attrs, dtype, what, torch_too=True, **how):
     for name, array in got.items():
         if name not in want:
             kind = attrs.get("norm_added_type" if "added" in name else "norm_type", 0)
-            zeros = name.startswith("grad_norm") and kind == 2  # the stream is absent
+            zeros = name.startswith("grad_norm") and (kind == 2 or kind == 4 and "weight" in name)  # the stream is absent
             assert array.shape == ((inputs["query"].shape[-1],) if zeros else (0,)), f"{what}: shape of {name}"
             assert not array.any(), f"{what}: {name} is not 0"
             continue
@@ -195,10 +206,10 @@ def check(inputs, attrs, dtype, what, torch_too=True, **how):
 
 
 def test_all_combinations():
-    """54 attribute combinations x 4 encoder situations x 3 dtypes; seqRope in five places."""
+    """150 attribute combinations x 4 encoder situations x 3 dtypes; seqRope in five places."""
     rng = np.random.default_rng(SEED)
     places = itertools.cycle(["one", "inside", "seam", "beyond", "full"])
-    for kinds in itertools.product(range(3), range(3), range(3), range(2)):
+    for kinds in itertools.product(range(5), range(5), range(3), range(2)):
         attrs = dict(zip(("norm_type", "norm_added_type", "rope_type", "concat_order"), kinds))
         for seq, sek in ((4, 4), (None, None), (4, None), (None, 4)):
             for dtype in DTYPES:
@@ -224,23 +235,27 @@ def test_seq_rope():
 def test_sizes():
     """D that is odd, tiny, huge; N * D unaligned; S below and far above the number of cores."""
     rng = np.random.default_rng(SEED + 2)
+    kinds = itertools.cycle((2, 1, 4, 3, 4, 2, 3))
     cases = [dict(d=2), dict(d=6), dict(d=10, n=5), dict(d=64, n=1, b=1, sq=300, sk=211), dict(d=128, n=24, sq=3, sk=4),
              dict(d=130, n=2), dict(d=80, n=16), dict(d=1024, n=2), dict(d=1000, n=3), dict(d=2048, n=1, b=1),
              dict(d=4098, n=2, b=1, sq=2, sk=1, seq=1, sek=1, rows=2), dict(d=8192, n=1, b=1, sq=2, sk=1, rows=2)]
     for case, kind in itertools.product(cases, (0, 1, 2)):
-        attrs = {"norm_type": 2, "norm_added_type": 1, "rope_type": kind}
         for dtype in DTYPES:
+            attrs = {"norm_type": next(kinds), "norm_added_type": next(kinds), "rope_type": kind}
             check(problem(rng, dtype, attrs, **case), attrs, dtype, f"{case} rope {kind} {dtype}", fast=True)
     for d in (1, 3, 7, 65):
-        attrs = {"norm_type": 2, "norm_added_type": 2, "concat_order": 1}
+        attrs = {"norm_type": 2, "norm_added_type": 4, "concat_order": 1}
         for dtype in DTYPES:
             check(problem(rng, dtype, attrs, d=d, rows=None), attrs, dtype, f"odd D {d} {dtype}", torch_too=d > 1)
 
 
 def test_long():
     """Many chunks: the sums of dgamma and dbeta over many lines, and the same bits for any number of cores."""
-    rng = np.random.default_rng(SEED + 3)
-    attrs = {"norm_type": 2, "norm_added_type": 2, "rope_type": 2}
+    for kind in (2, 4):
+        long(np.random.default_rng(SEED + 3), {"norm_type": kind, "norm_added_type": kind, "rope_type": 2})
+
+
+def long(rng, attrs):
     inputs = problem(rng, "fp32", attrs, b=2, n=8, d=64, sq=900, sk=400, seq=50, sek=30, rows=300, low=0.0, high=1.0)
     first, _ = check(inputs, attrs, "fp32", "long", fast=True)
     for how in (dict(cores=1), dict(cores=7), dict(cores=40), dict(soc="ascend950"), dict(soc="ascend910b4")):
@@ -332,7 +347,9 @@ def test_refusals():
     for name in good:
         if name.startswith(("norm_", "rope_")):
             refused(name, drop=(name,))
-    refused("norm_type", norm_type=3)
+    refused("norm_type is 5, but must be 0 to 4", norm_type=5)
+    refused("norm_type 4 needs norm_query_weight", drop=("norm_query_weight",), norm_type=4)
+    refused("norm_added_type 3 needs norm_added_key_rstd", drop=("norm_added_key_rstd",), norm_added_type=3)
     refused("norm_added_type", norm_added_type=-1)
     refused("rope_type", rope_type=3)
     refused("concat_order", concat_order=2)
@@ -350,6 +367,20 @@ def test_refusals():
     refused("4 dimensions", {"query": np.zeros((10, 3, 16), half)})
 
 
+def test_rms_reads_no_mean():
+    """For RMSNorm a mean is not looked at: absent, or NaN of another shape, the bits are the same."""
+    rng = np.random.default_rng(SEED + 9)
+    for kinds in ((3, 4), (4, 3), (2, 4)):
+        attrs = dict(zip(("norm_type", "norm_added_type"), kinds), rope_type=2)
+        bare = problem(rng, "bf16", attrs)
+        given = dict(bare)
+        for name, kind in zip(("query", "key", "added_query", "added_key"), (kinds[0],) * 2 + (kinds[1],) * 2):
+            if kind > 2:
+                given[f"norm_{name}_mean"] = np.full((3, 1), np.nan, np.float32)
+        a, b = run(OP, given, attrs)[0], run(OP, bare, attrs)[0]
+        assert all(a[k].tobytes() == b[k].tobytes() for k in a), kinds
+
+
 def test_infer():
     shapes = {"grad_query_output": (2, 3, -1, 16), "grad_key_output": (-2,), "grad_value_output": (2, 3, -1, 16),
               "query": (2, -1, 3, 16), "key": (-2,), "encoder_query": (2, 4, 3, -1)}
@@ -358,6 +389,9 @@ def test_infer():
     assert got["grad_value"] == ("bf16", (-2,)) and got["grad_encoder_query"] == ("bf16", (2, 4, 3, -1))
     assert got["grad_encoder_key"] == ("bf16", (0,)) and got["grad_norm_key_bias"] == ("bf16", (16,))
     assert got["grad_norm_added_key_bias"] == ("bf16", (0,))
+    rms = infer(OP, shapes, {"norm_type": 3, "norm_added_type": 4}, "bf16")
+    assert rms["grad_norm_query_weight"] == ("bf16", (0,)) and rms["grad_norm_query_bias"] == ("bf16", (0,))
+    assert rms["grad_norm_added_key_weight"] == ("bf16", (16,)) and rms["grad_norm_added_key_bias"] == ("bf16", (0,))
     unknown = {k: (-2,) for k in shapes}
     assert infer(OP, unknown, {"norm_added_type": 2})["grad_norm_added_query_weight"] == ("fp32", (-1,))
 
@@ -386,7 +420,7 @@ def test_tiling_is_bounded():
         n, d = int(rng.integers(1, 200)), int(2 * rng.integers(1, 4000) if rng.random() < 0.3 else
                                               2 * rng.integers(1, 200))
         s = [int(v) for v in rng.integers(1, 3000, 4)]
-        attrs = dict(zip(("norm_type", "norm_added_type", "rope_type"), map(int, rng.integers(0, 3, 3))))
+        attrs = dict(zip(("norm_type", "norm_added_type", "rope_type"), map(int, rng.integers(0, (5, 5, 3)))))
         shapes = shapes_of(int(rng.integers(1, 9)), n, d, *s, 1)
         for dtype in DTYPES:
             plan = tile(OP, shapes, attrs, dtype, soc="ascend910b4")

@@ -268,37 +268,43 @@ class _NormRopeConcat(nn.Cell):
         optional = ["encoder_query", "encoder_key"] if encoder else []
         for i, stream in enumerate(STREAMS):
             kind = self.kinds[i // 2]
-            optional += ([f"{stream}_weight"] if kind == 2 else []) + \
-                ([f"{stream}_mean", f"{stream}_rstd"] if kind else [])
+            optional += ([f"{stream}_weight"] if kind in (2, 4) else []) + \
+                ([f"{stream}_mean"] if kind in (1, 2) else []) + ([f"{stream}_rstd"] if kind else [])
         optional += ["rope_sin", "rope_cos"] if rope_type else []
         self.grad = grad("NormRopeConcatGrad", optional=tuple(optional), norm_type=norm_type,
                          norm_added_type=self.kinds[1], rope_type=rope_type, concat_order=concat_order)
         self.streams = 6 if encoder else 3
-        self.affine = 4 * (self.kinds[0] == 2) + 4 * (self.kinds[1] == 2)
+        self.vectors = tuple(2 if kind == 2 else int(kind == 4) for kind in self.kinds)  # weight, bias of one stream
+        self.affine = 2 * self.vectors[0] + 2 * self.vectors[1]
 
-    def _stats(self, x):
+    def _stats(self, x, kind):
+        """mean (layer norm only) and rstd, as the operator takes them."""
+        if kind > 2:
+            return (ops.rsqrt(self.mean(ops.square(_wide(x)), -1) + self.eps),)
         mean = self.mean(_wide(x), -1)
         return mean, ops.rsqrt(self.mean(ops.square(_wide(x) - mean), -1) + self.eps)
 
     def _normal(self, x, kind, weight, bias):
         if kind == 0:
             return _wide(x)
-        mean, rstd = self._stats(x)
-        y = (_wide(x) - mean) * rstd
+        stats = self._stats(x, kind)
+        y = _wide(x) * stats[-1] if kind > 2 else (_wide(x) - stats[0]) * stats[-1]
+        if kind == 4:
+            return y * _wide(weight)
         return y * _wide(weight) + _wide(bias) if kind == 2 else y
 
     def _first_affine(self, stream):
         """Where the weight of query, key, added query or added key is among the inputs."""
-        before = 4 * (self.kinds[0] == 2) if stream >= 2 else 0
-        return self.streams + before + 2 * (stream % 2)
+        before = 2 * self.vectors[0] if stream >= 2 else 0
+        return self.streams + before + self.vectors[stream // 2] * (stream % 2)
 
     def _part(self, inputs, stream):
         kind = self.kinds[stream // 2]
         x = inputs[stream if stream < 2 else stream + 1]
-        if kind != 2:
+        if kind not in (2, 4):
             return self._normal(x, kind, x, x)
         at = self._first_affine(stream)
-        return self._normal(x, kind, inputs[at], inputs[at + 1])
+        return self._normal(x, kind, inputs[at], inputs[at + 1] if kind == 2 else x)
 
     def _joined(self, main, extra):
         if self.encoder:
@@ -328,10 +334,10 @@ class _NormRopeConcat(nn.Cell):
             given = given + (inputs[3], inputs[4])
         for stream in range(4 if self.encoder else 2):
             kind = self.kinds[stream // 2]
-            if kind == 2:
+            if kind in (2, 4):
                 given = given + (inputs[self._first_affine(stream)],)
             if kind != 0:
-                given = given + self._stats(inputs[stream if stream < 2 else stream + 1])
+                given = given + self._stats(inputs[stream if stream < 2 else stream + 1], kind)
         if self.rope != 0:
             given = given + (inputs[-2], inputs[-1])
         grads = self.grad(*given)
@@ -345,8 +351,8 @@ class NormRopeConcat(nn.Cell):
     """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
 
     The inputs are, in this order and as far as the settings call for them: query, key, value; with encoder
-    encoder_query, encoder_key, encoder_value; weight and bias of the query's and the key's norm (norm_type 2) and of
-    the added ones (norm_added_type 2); rope_sin, rope_cos (rope_type not 0)."""
+    encoder_query, encoder_key, encoder_value; weight and bias (type 4: weight only) of the query's and the key's norm
+    (norm_type 2 and 4) and of the added ones (norm_added_type 2 and 4); rope_sin, rope_cos (rope_type not 0)."""
 
     def __init__(self, norm_type=0, norm_added_type=0, rope_type=0, concat_order=0, encoder=False, eps=1e-5):
         super().__init__()

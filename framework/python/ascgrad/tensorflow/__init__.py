@@ -94,8 +94,8 @@ def _norm_rope_concat_grad(op, dquery, dkey, dvalue, *_):
     for i, stream in enumerate(STREAMS):
         kind = kinds["norm_type" if i < 2 else "norm_added_type"]
         used = kind and (i < 2 or given[("encoder_query", "encoder_key")[i - 2]])
-        stats[f"{stream}_weight"] = given[f"{stream}_weight"] if kind == 2 else []
-        stats[f"{stream}_mean"] = [op.outputs[3 + 2 * i]] if used else []
+        stats[f"{stream}_weight"] = given[f"{stream}_weight"] if kind in (2, 4) else []
+        stats[f"{stream}_mean"] = [op.outputs[3 + 2 * i]] if used and kind < 3 else []
         stats[f"{stream}_rstd"] = [op.outputs[4 + 2 * i]] if used else []
     grads = ops.norm_rope_concat_grad(
         grad_query_output=dquery, grad_key_output=dkey, grad_value_output=dvalue, query=op.inputs[0],
@@ -141,10 +141,17 @@ def norm_rope_concat(query: Any, key: Any, value: Any, norm_type: int = 0, norm_
                      concat_order: int = 0, eps: float = 1e-5, **optional: Any) -> Tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
     Optional tensors by name: encoder_query, encoder_key, encoder_value, norm_query_weight, norm_query_bias, the same
-    for norm_key, norm_added_query and norm_added_key, rope_sin, rope_cos."""
+    for norm_key, norm_added_query and norm_added_key, rope_sin, rope_cos. Types: norm 0 none, 1 layer norm, 2 with
+    weight and bias, 3 RMSNorm, 4 with weight; rope 0 none, 1 interleave, 2 half. Weights and biases that the type does
+    not have are not looked at."""
     unknown = set(optional) - set(_OPTIONAL)
     if unknown:
         raise TypeError(f"norm_rope_concat has no input {sorted(unknown)}")
+    for i, stream in enumerate(STREAMS):
+        kind = norm_type if i < 2 else norm_added_type
+        for part, kinds in (("weight", (2, 4)), ("bias", (2,))):
+            if kind not in kinds:
+                optional.pop(f"{stream}_{part}", None)
     query = tf.convert_to_tensor(query)
     lists = {name: [] if optional.get(name) is None else _like(query, optional[name]) for name in _OPTIONAL}
     out = ops.norm_rope_concat(query=query, key=key, value=value, norm_type=norm_type,

@@ -2,6 +2,8 @@
 """The forward of each operator in plain PyTorch: fp16 and bf16 are widened to fp32 and rounded once at the end."""
 import torch
 
+WEIGHTED = (2, 4)  # norm types with a weight: layer norm with weight and bias, RMSNorm with weight
+
 
 def permuted(x, mode):
     """P(x) of y = P(x) * cos + R(x) * sin."""
@@ -37,16 +39,17 @@ def rope(x, cos, sin, lengths):
 
 
 def normalised(x, kind, weight, bias, eps):
-    """-> normalised x in fp32, mean, rstd ([B,S,N,1], fp32; None without a norm)."""
+    """-> normalised x in fp32, mean, rstd ([B,S,N,1], fp32; None where the norm has none)."""
     wide = widen(x)
     if kind == 0:
         return wide, None, None
-    mean = wide.mean(-1, keepdim=True)
-    rstd = torch.rsqrt(((wide - mean) ** 2).mean(-1, keepdim=True) + eps)
-    y = (wide - mean) * rstd
-    if kind == 2:
-        y = y * widen(weight) + widen(bias)
-    return y, mean, rstd
+    mean = wide.mean(-1, keepdim=True) if kind in (1, 2) else None
+    centred = wide if mean is None else wide - mean
+    rstd = torch.rsqrt((centred ** 2).mean(-1, keepdim=True) + eps)
+    y = centred * rstd
+    if kind in WEIGHTED:
+        y = y * widen(weight)
+    return y + widen(bias) if kind == 2 else y, mean, rstd
 
 
 def joined(main, encoder, order):

@@ -106,7 +106,7 @@ class _NormRopeConcat(torch.autograd.Function):
             y, mean, rstd = (None, None, None) if x is None else \
                 forward.normalised(x, kind, affine[at], affine[at + 1], eps)
             normal.append(y)
-            stats += [affine[at] if kind == 2 else None, mean, rstd]
+            stats += [affine[at] if kind in forward.WEIGHTED else None, mean, rstd]
         ctx.save_for_backward(query, key, enc_query, enc_key, *stats, sin, cos)
         out_query = forward.with_rope(forward.joined(normal[0], normal[2], order), sin, cos, rope)
         out_key = forward.with_rope(forward.joined(normal[1], normal[3], order), sin, cos, rope)
@@ -169,16 +169,20 @@ def norm_rope_concat(
         norm_type: int = 0, norm_added_type: int = 0, rope_type: int = 0, concat_order: int = 0,
         eps: Optional[float] = None) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
-    Types: norm 0 none, 1 layer norm, 2 with weight and bias; rope 0 none, 1 interleave, 2 half. eps is 1e-5."""
+    Types: norm 0 none, 1 layer norm, 2 with weight and bias, 3 RMSNorm, 4 with weight; rope 0 none, 1 interleave,
+    2 half. eps is 1e-5. Weights and biases that the type does not have are not looked at."""
     if eps is None:  # not a default: under torch.compile(dynamic=True) that is an input, over which PyTorch 2.8 stumbles
         eps = 1e-5
     if (encoder_key is None) != (encoder_value is None):
         raise RuntimeError("norm_rope_concat: encoder_key and encoder_value come together")
+    affine = (norm_query_weight, norm_query_bias, norm_key_weight, norm_key_bias, norm_added_query_weight,
+              norm_added_query_bias, norm_added_key_weight, norm_added_key_bias)
+    has = [kind in kinds for kind in (norm_type, norm_type, norm_added_type, norm_added_type)
+           for kinds in (forward.WEIGHTED, (2,))]
+    affine = [t if used else None for t, used in zip(affine, has)]
     return _NormRopeConcat.apply(
         (norm_type, norm_added_type, rope_type, concat_order), eps, *_like(query, rope_sin, rope_cos), query, key, value,
-        encoder_query, encoder_key, encoder_value, *_like(
-            query, norm_query_weight, norm_query_bias, norm_key_weight, norm_key_bias, norm_added_query_weight,
-            norm_added_query_bias, norm_added_key_weight, norm_added_key_bias))
+        encoder_query, encoder_key, encoder_value, *_like(query, *affine))
 
 
 def exp_segsum(x: torch.Tensor) -> torch.Tensor:

@@ -56,9 +56,10 @@ void forward_norm(const float *x, const float *weight, const float *bias, float 
         memcpy(y, x, (size_t)(rows * d) * sizeof *y);
         return;
     }
+    const int centred = kind <= 2;
     for (int64_t r = 0; r < rows; r++, x += d, y += d) {
         double sum = 0, squares = 0;
-        for (int64_t j = 0; j < d; j++)
+        for (int64_t j = 0; centred && j < d; j++)
             sum += x[j];
         double middle = sum / (double)d;
         for (int64_t j = 0; j < d; j++)
@@ -67,7 +68,8 @@ void forward_norm(const float *x, const float *weight, const float *bias, float 
         rstd[r] = (float)(1 / sqrt(squares / (double)d + eps));
         for (int64_t j = 0; j < d; j++) {
             y[j] = (x[j] - mean[r]) * rstd[r];
-            if (kind == 2) y[j] = y[j] * weight[j] + bias[j];
+            if (weight) y[j] *= weight[j];
+            if (bias) y[j] += bias[j];
         }
     }
 }

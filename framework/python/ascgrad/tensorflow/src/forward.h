@@ -21,8 +21,8 @@ void forward_rotary(const float *x, const float *cos, const float *sin, float *y
 void forward_rope(const float *x, const float *cos, const float *sin, float *y, int64_t heads,
                   int64_t d, const int64_t *lengths, int64_t count);
 
-/* kind 0: copy; 1: (x - mean) * rstd per row of d; 2: also * weight + bias. mean and rstd are not
- * written for 0. */
+/* kind 0: copy; 1, 2: (x - mean) * rstd per row of d; 3, 4: x * rstd, mean is 0. weight and bias
+ * take part where they are not NULL. mean and rstd are not written for 0. */
 void forward_norm(const float *x, const float *weight, const float *bias, float *y, float *mean,
                   float *rstd, int64_t rows, int64_t d, int kind, float eps);
 

@@ -232,15 +232,19 @@ class NormRopeConcatKernel : public OpKernel {
         const Tensor *bias = stream == 2 ? nullptr : affine[4 * added + 2 * stream + 1];
         const int64_t d = x.dim_size(3), rows = d ? x.NumElements() / d : 0;
         Floats y(x.NumElements()), mean(rows), rstd(rows);
-        if (kind == 2 &&
-            !(weight && bias && weight->NumElements() == d && bias->NumElements() == d)) {
+        const bool weighted = kind == 2 || kind == 4;
+        if ((weighted && !(weight && weight->NumElements() == d)) ||
+            (kind == 2 && !(bias && bias->NumElements() == d))) {
             context->CtxFailure(errors::InvalidArgument(
-                "NormRopeConcat: norm type 2 needs weight and bias of ", d));
+                "NormRopeConcat: norm type ", kind,
+                kind == 2 ? " needs weight and bias of " : " needs a weight of ", d));
             return y;
         }
-        forward_norm(widen(x).data(), kind == 2 ? widen(*weight).data() : nullptr,
-                     kind == 2 ? widen(*bias).data() : nullptr, y.data(), mean.data(), rstd.data(),
-                     rows, d, kind, eps_);
+        const Floats scale = weighted ? widen(*weight) : Floats(),
+                     shift = kind == 2 ? widen(*bias) : Floats();
+        forward_norm(widen(x).data(), weighted ? scale.data() : nullptr,
+                     kind == 2 ? shift.data() : nullptr, y.data(), mean.data(), rstd.data(), rows,
+                     d, kind, eps_);
         if (stream == 2) return y;
         if (kind == 0) {
             no_statistics(context, stream, added);
