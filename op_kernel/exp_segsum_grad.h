@@ -32,7 +32,12 @@ struct Segsum {
     TBuf<TPosition::VECCALC> wide; /* their fp32 copies, if they are not fp32 themselves */
     /* where y's tile begins in a buffer of the queue, and where it begins in fp32 */
     uint32_t second, span;
+    bool direct; /* rows are whole 32-byte blocks, near enough for the short form of a copy */
 };
+
+/* Stands for the mask in calls that keep the one of the call before, <float, false>. */
+constexpr uint64_t SAME = 0;
+constexpr int32_t SAME_LANES = 0;
 
 /* The buffers are as tiling has laid them out. */
 __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
@@ -42,6 +47,7 @@ __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y
     s.dx.SetGlobalBuffer((__gm__ Elem *)dx);
     s.span = tiling.span;
     s.second = tiling.second;
+    s.direct = tiling.direct != 0;
     pipe->InitBuffer(s.in, 2, tiling.in_bytes);
     pipe->InitBuffer(s.out, 2, tiling.out_bytes);
     if constexpr (WIDEN) pipe->InitBuffer(s.wide, tiling.wide_bytes);
@@ -53,6 +59,54 @@ __aicore__ inline int64_t first(int64_t units, int64_t core) {
     return each * core + (core < more ? core : more);
 }
 
+/* `rows` rows of both operands from element `from` on, `columns` of a pitch of `t`, to rows of
+ * `lanes` elements. Lanes between are filled with 0 as far as the copy can do that: 32 bytes. */
+__aicore__ inline void load_rows(Segsum &s, const LocalTensor<Elem> &to, int64_t from, int64_t t,
+                                 uint32_t rows, uint32_t columns, uint32_t lanes) {
+    uint32_t length = columns * sizeof(Elem), room = lanes * sizeof(Elem);
+    LocalTensor<Elem> second = to[s.second];
+    if (s.direct && length == room) {
+        DataCopyParams copy(rows, length / 32, (t - columns) * sizeof(Elem) / 32, 0);
+        DataCopy(to, s.dy[from], copy);
+        DataCopy(second, s.y[from], copy);
+        return;
+    }
+    uint32_t filled = room - length <= 32 ? lanes : up(columns, IN_BLOCK);
+    DataCopyExtParams copy(rows, length, (t - columns) * sizeof(Elem), (lanes - filled) / IN_BLOCK,
+                           0);
+    DataCopyPadExtParams<Elem> pad;
+    pad.isPad = filled != columns;
+    pad.rightPadding = filled - columns;
+    DataCopyPad(to, s.dy[from], copy, pad);
+    DataCopyPad(second, s.y[from], copy, pad);
+}
+
+/* Casts and products of `count` floats, by repeats where they fill them: a mask is set faster than
+ * a count. */
+__aicore__ inline bool fills_repeats(uint32_t count) {
+    return count % LANES == 0 && count / LANES <= REPEATS;
+}
+
+template <typename F, typename G>
+__aicore__ inline void cast_flat(const LocalTensor<F> &dst, const LocalTensor<G> &src,
+                                 RoundMode mode, uint32_t count) {
+    if (fills_repeats(count)) {
+        Cast(dst, src, mode, LANES, count / LANES,
+             UnaryRepeatParams(1, 1, sizeof(F) * 2, sizeof(G) * 2));
+    } else {
+        Cast(dst, src, mode, count);
+    }
+}
+
+__aicore__ inline void mul_flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                const LocalTensor<float> &b, uint32_t count) {
+    if (fills_repeats(count)) {
+        Mul(dst, a, b, LANES, count / LANES, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
+    } else {
+        Mul(dst, a, b, count);
+    }
+}
+
 /* Both operands of a tile as fp32. 16-bit input is free for the next load from here on. */
 __aicore__ inline void widen(Segsum &s, LocalTensor<Elem> &in, uint32_t count,
                              LocalTensor<float> &a, LocalTensor<float> &b) {
@@ -60,8 +114,8 @@ __aicore__ inline void widen(Segsum &s, LocalTensor<Elem> &in, uint32_t count,
         a = s.wide.Get<float>();
         b = a[s.span];
         vector_done(); /* the last tile is still being read */
-        Cast(a, in, RoundMode::CAST_NONE, count);
-        Cast(b, in[s.second], RoundMode::CAST_NONE, count);
+        cast_flat(a, in, RoundMode::CAST_NONE, count);
+        cast_flat(b, in[s.second], RoundMode::CAST_NONE, count);
         vector_done();
         s.in.FreeTensor(in);
     } else {
@@ -88,7 +142,7 @@ __aicore__ inline void narrow(const LocalTensor<Elem> &out, const LocalTensor<fl
                               uint32_t count) {
     if constexpr (WIDEN) {
         vector_done();
-        Cast(out, from, RoundMode::CAST_RINT, count);
+        cast_flat(out, from, RoundMode::CAST_RINT, count);
     }
 }
 
@@ -96,6 +150,9 @@ __aicore__ inline void narrow(const LocalTensor<Elem> &out, const LocalTensor<fl
 __aicore__ inline uint64_t lanes_of(uint32_t byte, uint32_t blocks) {
     return (0x0101010101010101ull >> (8 * (rows::BLOCK - blocks))) * byte;
 }
+
+/* Lanes r .. 7 of block r: what row r of a diagonal tile of 8 x 8 does not own. */
+constexpr uint64_t UPPER = 0x80c0e0f0f8fcfeffull;
 
 /* n times dst row += src row; rows of `lanes` lanes, `step` and `src_step` blocks apart. */
 __aicore__ inline void add_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
@@ -187,50 +244,51 @@ __aicore__ inline void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_
     vector_done();
 }
 
-/* What the rows of a group are made of: `parts` problems side by side, each `blocks` blocks wide.
- * The first `lead` of them count for every row; in the lanes after them row k owns lanes j < k. */
-struct Rows {
-    uint32_t size, parts, blocks, lead;
-};
-
-/* Rows 8q + p: lanes p.. of block q are not theirs. All q at once: 8 rows and a block apart. */
-__aicore__ inline void drop_upper(const LocalTensor<float> &d, uint32_t n, const Rows &r) {
-    uint32_t width = r.parts * r.blocks, group = r.size * width;
-    uint32_t step = group <= REPEATS ? group : 0, each = step ? REPEATS : 1;
-    for (uint32_t part = 0; part < r.parts; part++) {
-        for (uint32_t p = 0; p < rows::BLOCK && p < r.size; p++) {
-            uint64_t mask[2] = {lanes_of(0xff & (0xff << p), (r.size - p + 7) / 8), 0};
-            uint32_t at = p * width + part * r.blocks + r.lead;
-            for (uint32_t g = 0; g < n; g += each) {
-                Duplicate(d[(g * group + at) * rows::BLOCK], 0.0f, mask, least(n - g, each),
-                          8 * width + 1, step);
+/* Zeros where row k of a matrix does not own lane j < k, if that lies in the block of lanes that
+ * holds k; the blocks behind it are left to the sums. Eight rows are a repeat, a block of each. */
+__aicore__ inline void drop_upper(const LocalTensor<float> &d, uint32_t n, uint32_t t,
+                                  uint32_t blocks) {
+    uint32_t group = t * blocks, full = t / 8, step = 8 * blocks + 1;
+    uint64_t mask[2] = {UPPER, 0};
+    if (n < full) { /* all rows of a matrix in a call */
+        for (uint32_t g = 0; g < n; g++) {
+            Duplicate(d[g * group * rows::BLOCK], 0.0f, mask, full, blocks, step);
+        }
+    } else { /* eight rows of all matrices; so small, they are near enough */
+        for (uint32_t q = 0; q < full; q++) {
+            for (uint32_t g = 0; g < n; g += REPEATS) {
+                Duplicate(d[(g * group + q * step) * rows::BLOCK], 0.0f, mask,
+                          least(n - g, REPEATS), blocks, group);
             }
         }
     }
+    if (t % 8 == 0) return;
+    mask[0] &= lanes_of(0xff, t % 8);
+    uint32_t each = group <= REPEATS ? REPEATS : 1;
+    for (uint32_t g = 0; g < n; g += each) {
+        Duplicate(d[(g * group + full * step) * rows::BLOCK], 0.0f, mask, least(n - g, each),
+                  blocks, each == 1 ? 0 : group);
+    }
 }
 
-/* From suffix sums to results for n groups of rows; `pitch` fp32 from one result to the next.
- * sums: scratch, a block per row. */
+/* From suffix sums to results for n matrices; `pitch` fp32 from one result to the next. sums:
+ * scratch, a block per row. */
 __aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<float> &sums,
-                                const LocalTensor<float> &results, uint32_t n, const Rows &r,
-                                uint32_t pitch) {
-    uint32_t width = r.parts * r.blocks, rows = n * r.size;
-    drop_upper(d, n, r);
+                                const LocalTensor<float> &results, uint32_t n, uint32_t t,
+                                uint32_t blocks, uint32_t pitch) {
+    uint32_t rows = n * t;
+    drop_upper(d, n, t, blocks);
     vector_done();
     for (uint32_t i = 0; i < rows; i += REPEATS) {
-        BlockReduceSum(sums[i * rows::BLOCK], d[i * width * rows::BLOCK], least(rows - i, REPEATS),
-                       width * rows::BLOCK, 1, 1, width);
+        BlockReduceSum(sums[i * rows::BLOCK], d[i * blocks * rows::BLOCK], least(rows - i, REPEATS),
+                       blocks * rows::BLOCK, 1, 1, blocks);
     }
     vector_done();
-    for (uint32_t part = 0; part < r.parts; part++) {
-        for (uint32_t q = 0; 8 * q < r.size; q++) { /* rows 8q..8q+7 own the lead and blocks 0..q */
-            uint32_t own = ((1 << (q + 1 + r.lead)) - 1) << (part * r.blocks);
-            uint64_t mask[2] = {lanes_of(own, least(r.size - 8 * q, 8)), 0};
-            for (uint32_t g = 0; g < n; g += REPEATS) {
-                BlockReduceSum(results[(g * r.parts + part) * pitch + 8 * q],
-                               sums[(g * r.size + 8 * q) * rows::BLOCK], least(n - g, REPEATS),
-                               mask, r.parts * pitch / 8, 1, r.size);
-            }
+    for (uint32_t q = 0; 8 * q < t; q++) { /* rows 8q..8q+7 own blocks 0..q */
+        uint64_t mask[2] = {lanes_of((2 << q) - 1, least(t - 8 * q, 8)), 0};
+        for (uint32_t g = 0; g < n; g += REPEATS) {
+            BlockReduceSum(results[g * pitch + 8 * q], sums[(g * t + 8 * q) * rows::BLOCK],
+                           least(n - g, REPEATS), mask, pitch / 8, 1, t);
         }
     }
 }
@@ -238,7 +296,7 @@ __aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<f
 /* dst = a + b, all three without gaps. */
 __aicore__ inline void add_flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
                                 const LocalTensor<float> &b, uint32_t count) {
-    if (count % LANES == 0 && count / LANES <= REPEATS) { /* the mask is set faster than a count */
+    if (fills_repeats(count)) {
         Add(dst, a, b, LANES, count / LANES, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
     } else {
         Add(dst, a, b, count);

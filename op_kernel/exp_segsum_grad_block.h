@@ -9,7 +9,7 @@
  *     j left of it, k below it    the corner of that row and that column
  * So a tile becomes rows of 8 + 16 lanes: 8 partial sums of R_I[k], then the tile. The row under it
  * is added to its last row, which every row's suffix sum takes in. Two tiles lie side by side and
- * share all further vector calls.
+ * share all further vector calls. Rows that a ragged last strip has not are filled with zeros.
  */
 #ifndef EXP_SEGSUM_GRAD_BLOCK_H
 #define EXP_SEGSUM_GRAD_BLOCK_H
@@ -20,57 +20,42 @@ namespace segsum {
 
 constexpr uint32_t BLOCK = EXP_SEGSUM_ROWS, STRIP = EXP_SEGSUM_STRIP, STRIPS = BLOCK / STRIP;
 constexpr uint32_t TILE_LANES = EXP_SEGSUM_TILE_LANES, TILE_BLOCKS = TILE_LANES / 8;
-constexpr uint32_t PAIR_BLOCKS = 2 * TILE_BLOCKS,
-                   PAIR_LANES = 8 * PAIR_BLOCKS; /* a row of two tiles */
-constexpr uint32_t PAIR = STRIP * PAIR_LANES;    /* two tiles */
-constexpr uint32_t C_STEP =
-    (BLOCK + STRIP) / 8; /* blocks from one C_I's columns in strip I to the next C_I's */
+/* a row of two tiles, and two tiles */
+constexpr uint32_t PAIR_BLOCKS = 2 * TILE_BLOCKS, PAIR_LANES = 8 * PAIR_BLOCKS;
+constexpr uint32_t PAIR = STRIP * PAIR_LANES;
+/* blocks from one C_I's columns in strip I to the next C_I's */
+constexpr uint32_t C_STEP = (BLOCK + STRIP) / 8;
+/* strips whose left sums, and whose used columns, fit into a repeat */
+constexpr uint32_t NARROW = LANES / STRIP;
 
 /* Scratch inside the second operand, which nobody needs once the products are made; in fp32. */
-constexpr uint32_t ROW_SUMS = 0; /* a block per row of a pair */
-constexpr uint32_t LEFT_MORE =
-    ROW_SUMS + 8 * BLOCK / 2; /* left sums of columns 64 and up, a block per row */
-constexpr uint32_t CORNERS = LEFT_MORE + 8 * BLOCK; /* 16 per strip */
-constexpr uint32_t COLUMNS = CORNERS + 16 * STRIPS; /* row I: C_I */
-constexpr uint32_t RESULTS = COLUMNS + STRIPS * BLOCK;
-constexpr uint32_t HALVED =
-    RESULTS + BLOCK; /* strips on their way to column sums: half their rows */
+constexpr uint32_t LEFT_MORE = 0; /* left sums of columns 64 and up, a block per row */
+/* Strips on their way to column sums: 8 rows with 64 columns of every strip but the first, then
+ * the further columns of those that have some. */
+constexpr uint32_t HALVED = LEFT_MORE + 8 * STRIP * (STRIPS - 1 - NARROW);
+static_assert(HALVED + 8 * LANES * (2 * STRIPS - 2 - NARROW) <= EXP_SEGSUM_TILE, "it fits");
+
+/* Scratch inside the first operand, once the sums of its products are on their way. */
+constexpr uint32_t COLUMNS = 0;                        /* row I: C_I */
+constexpr uint32_t CORNERS = COLUMNS + STRIPS * BLOCK; /* 16 per strip */
+constexpr uint32_t RESULTS = CORNERS + 16 * STRIPS;
+constexpr uint32_t ROW_SUMS = RESULTS + BLOCK; /* a block per row of a pair */
 /* exp_segsum_grad_large.h: sums of what lies around the block; the row sums, a block per row. */
-constexpr uint32_t FROM_BELOW = HALVED + EXP_SEGSUM_TILE / 2;
+constexpr uint32_t FROM_BELOW = ROW_SUMS + 8 * BLOCK / 2;
 constexpr uint32_t FROM_LEFT = FROM_BELOW + BLOCK;
 constexpr uint32_t FROM_CORNER = FROM_LEFT + BLOCK;
 constexpr uint32_t SPREAD = FROM_CORNER + BLOCK;
 static_assert(SPREAD + 8 * BLOCK <= EXP_SEGSUM_TILE, "the scratch fits into the operand");
 
-struct Strips {
-    uint32_t n, rows;     /* strips, rows in all */
-    uint32_t tail, pitch; /* rows and lanes per row of the last strip */
-};
-
-__aicore__ inline Strips strips_of(uint32_t rows) {
-    uint32_t n = (rows + STRIP - 1) / STRIP;
-    Strips g = {n, rows, rows - STRIP * (n - 1), up(rows, IN_BLOCK)};
-    return g;
+__aicore__ inline uint32_t strips_of(uint32_t rows) {
+    return (rows + STRIP - 1) / STRIP;
 }
 
-__aicore__ inline uint32_t height(const Strips &g, uint32_t i) {
-    return i + 1 < g.n ? STRIP : g.tail;
+__aicore__ inline uint32_t start(uint32_t i) { /* of strip i */
+    return STRIP * STRIP / 2 * i * (i + 1);
 }
 
-__aicore__ inline uint32_t width(const Strips &g, uint32_t i) {
-    return i + 1 < g.n ? STRIP * (i + 1) : g.pitch;
-}
-
-__aicore__ inline uint32_t start(uint32_t i) { /* all strips before have their full width */
-    return STRIP * STRIP * (i * (i + 1) / 2);
-}
-
-__aicore__ inline uint32_t count(const Strips &g) {
-    return start(g.n - 1) + g.tail * g.pitch;
-}
-
-__aicore__ inline uint32_t
-tile_of(uint32_t i) { /* its left sums; the tile itself begins a block later */
+__aicore__ inline uint32_t tile_of(uint32_t i) { /* its left sums; a block later, the tile */
     return i / 2 * PAIR + i % 2 * TILE_LANES;
 }
 
@@ -78,7 +63,7 @@ using TileBuffer = TBuf<TPosition::VECCALC>;
 
 __aicore__ inline void open_block(TileBuffer &tiles, TPipe *pipe, uint32_t bytes) {
     pipe->InitBuffer(tiles, bytes);
-    /* A ragged block leaves lanes unwritten. */
+    /* A block with an odd number of strips leaves a tile unwritten. */
     Duplicate(tiles.Get<float>(), 0.0f, STRIPS / 2 * PAIR);
     vector_done();
 }
@@ -86,132 +71,207 @@ __aicore__ inline void open_block(TileBuffer &tiles, TPipe *pipe, uint32_t bytes
 /* at: element offset of the block's first row and column; t: row pitch of the matrix. `step` rows
  * of a strip are copied at once: 16, or 8 to leave out more of what lies above the diagonal. */
 __aicore__ inline void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, uint32_t step) {
-    Strips g = strips_of(rows);
     LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
+    uint32_t to = 0, lanes = STRIP;
     for (uint32_t row = 0; row < rows; row += step) {
-        uint32_t i = row / STRIP, columns = least(row + step, rows), lanes = width(g, i);
-        uint32_t to = start(i) + row % STRIP * lanes;
-        DataCopyExtParams copy(least(step, rows - row), columns * sizeof(Elem),
-                               (t - columns) * sizeof(Elem), 0, 0);
-        DataCopyPadExtParams<Elem> pad;
-        pad.isPad = lanes != columns;
-        pad.rightPadding = lanes - columns; /* 32 bytes at most */
-        DataCopyPad(in[to], s.dy[at + row * t], copy, pad);
-        DataCopyPad(in[s.second + to], s.y[at + row * t], copy, pad);
+        load_rows(s, in[to], at, t, least(step, rows - row), least(row + step, rows), lanes);
+        at += step * t;
+        to += step * lanes;
+        if ((row + step) % STRIP == 0) lanes += STRIP;
     }
     s.in.EnQue(in);
 }
 
+/* What load_block brings, in elements of one operand. */
+__aicore__ inline uint32_t loaded(uint32_t rows, uint32_t n) {
+    return start(n) - (STRIP * n - rows) * STRIP * n;
+}
+
+/* Zeros for the rows from `rows` on, and for a repeat and more behind the last strip, which is
+ * read with it. */
+__aicore__ inline void fill_block(const LocalTensor<float> &x, uint32_t rows, uint32_t n) {
+    uint32_t from = loaded(rows, n), end = start(n) + (n < STRIPS ? BLOCK : 0);
+    if (from < end) Duplicate(x[from], 0.0f, end - from);
+    uint32_t lanes = STRIP * n, gap = lanes - up(rows, 8);
+    if (!WIDEN && gap) { /* the columns that a copy cannot fill */
+        Duplicate(x[start(n - 1) + lanes - gap], 0.0f, gap, rows - STRIP * (n - 1), 1, lanes / 8);
+    }
+}
+
 /* Products: the diagonal tiles into their own rows, then everything in place. */
-__aicore__ inline void multiply_block(const Strips &g, const LocalTensor<float> &a,
+__aicore__ inline void multiply_block(uint32_t n, const LocalTensor<float> &a,
                                       const LocalTensor<float> &b,
                                       const LocalTensor<float> &tiles) {
-    for (uint32_t i = 0; i < g.n; i++) {
-        uint32_t at = start(i) + STRIP * i, step = width(g, i) / 8;
-        Mul(tiles[tile_of(i) + 8], a[at], b[at], width(g, i) - STRIP * i, height(g, i),
-            BinaryRepeatParams(1, 1, 1, PAIR_BLOCKS, step, step));
+    uint32_t at = 0, step = STRIP / 8;
+    SetVectorMask<float>(0, (1ull << STRIP) - 1);
+    for (uint32_t i = 0; i < n; i++) {
+        Mul<float, false>(tiles[tile_of(i) + 8], a[at], b[at], SAME, STRIP,
+                          BinaryRepeatParams(1, 1, 1, PAIR_BLOCKS, step, step));
+        at += STRIP * 8 * step + STRIP;
+        step += STRIP / 8;
     }
-    /* The left sums of the first 64 rows do not fill their 8 lanes. */
-    Duplicate(tiles, 0.0f, LANES, 2 * STRIP / 8, PAIR_BLOCKS, 8 * PAIR_BLOCKS);
-    Duplicate(tiles[TILE_LANES], 0.0f, LANES, 2 * STRIP / 8, PAIR_BLOCKS, 8 * PAIR_BLOCKS);
+    /* The left sums of the first 64 rows do not fill their 8 lanes: a block in three. */
+    Duplicate(tiles, 0.0f, LANES, NARROW * STRIP / 8, TILE_BLOCKS, 8 * TILE_BLOCKS);
     vector_done();
-    Mul(a, a, b, count(g));
+    mul_flat(a, a, b, start(n));
     vector_done();
 }
 
-/* R_I, as 8 partial sums: columns 0..63, then the others on top. Also the first step of the column
- * sums, because it needs nothing but the products either. */
-__aicore__ inline void sum_left(const Strips &g, const LocalTensor<float> &a,
-                                const LocalTensor<float> &scratch,
-                                const LocalTensor<float> &tiles) {
-    LocalTensor<float> more = scratch[LEFT_MORE], halved = scratch[HALVED];
-    for (uint32_t i = 1; i < g.n; i++) {
-        uint32_t rows = height(g, i), lanes = width(g, i), half = (rows + 1) / 2;
-        BlockReduceSum(tiles[tile_of(i)], a[start(i)], rows, least(STRIP * i, LANES), PAIR_BLOCKS,
-                       1, lanes / 8);
-        if (STRIP * i > LANES) {
-            BlockReduceSum(more[STRIP * i * 8], a[start(i) + LANES], rows, STRIP * i - LANES, 1, 1,
-                           lanes / 8);
+/* R_I, as 8 partial sums: columns 0..63, then the others on top. */
+__aicore__ inline void sum_left(uint32_t n, const LocalTensor<float> &a,
+                                const LocalTensor<float> &more, const LocalTensor<float> &tiles) {
+    uint32_t at = STRIP * STRIP, step = STRIP / 4;
+    for (uint32_t i = 1; i < n; i++) {
+        BlockReduceSum(tiles[tile_of(i)], a[at], STRIP, least(STRIP * i, LANES), PAIR_BLOCKS, 1,
+                       step);
+        if (i > NARROW) {
+            BlockReduceSum(more[(i - NARROW - 1) * STRIP * 8], a[at + LANES], STRIP,
+                           STRIP * (i - NARROW), 1, 1, step);
         }
-        uint32_t to = start(i) / 2, from = start(i), middle = (half - 1) * lanes;
-        if (rows > 1) add_flat(halved[to], a[from], a[from + half * lanes], (rows - half) * lanes);
-        if (rows % 2) DataCopy(halved[to + middle], a[from + middle], lanes);
+        at += STRIP * 8 * step;
+        step += STRIP / 8;
     }
-    vector_done();
-    for (uint32_t i = LANES / STRIP + 1; i < g.n; i++) {
-        uint64_t mask[2] = {lanes_of((1 << (STRIP * i - LANES) / 8) - 1, 8), 0};
+}
+
+__aicore__ inline void add_left(uint32_t n, const LocalTensor<float> &more,
+                                const LocalTensor<float> &tiles) {
+    for (uint32_t i = NARROW + 1; i < n; i++) {
+        uint64_t mask[2] = {lanes_of((1 << STRIP / 8 * (i - NARROW)) - 1, 8), 0};
         LocalTensor<float> left = tiles[tile_of(i)];
-        Add(left, left, more[STRIP * i * 8], mask, (height(g, i) + 7) / 8,
+        Add(left, left, more[(i - NARROW - 1) * STRIP * 8], mask, STRIP / 8,
             BinaryRepeatParams(PAIR_BLOCKS, PAIR_BLOCKS, 1, 8 * PAIR_BLOCKS, 8 * PAIR_BLOCKS, 8));
     }
 }
 
-/* Column sums of every strip into its first row, then C_I for all I from the last strip up. */
-__aicore__ inline void sum_columns(const Strips &g, const LocalTensor<float> &scratch) {
-    LocalTensor<float> halved = scratch[HALVED], columns = scratch[COLUMNS];
-    uint32_t tail = (g.tail + 1) / 2;
-    for (uint32_t rows = STRIP / 2; rows > 1; rows /= 2) {
-        uint32_t tail_half = (tail + 1) / 2;
-        for (uint32_t i = 1; i < g.n; i++) {
-            bool last = i + 1 == g.n;
-            uint32_t low = last ? tail_half : rows / 2, sum = last ? tail - tail_half : rows / 2;
-            uint32_t lanes = width(g, i);
-            LocalTensor<float> top = halved[start(i) / 2];
-            if (sum) add_flat(top, top, top[low * lanes], sum * lanes);
+/* Pieces of 64 columns that strips have left of their diagonal tiles, the first strip none. */
+__aicore__ inline uint32_t pieces_of(uint32_t n) {
+    return n - 1 + (n > NARROW + 1 ? n - NARROW - 1 : 0);
+}
+
+/* The first step of the column sums: the lower half of each strip onto its upper half. */
+__aicore__ inline void halve_strips(uint32_t n, const LocalTensor<float> &a,
+                                    const LocalTensor<float> &halved) {
+    uint32_t at = STRIP * STRIP, step = STRIP / 4, pitch = pieces_of(n) * LANES;
+    uint32_t to = 0, more = (n - 1) * LANES;
+    SetVectorMask<float>(0, ~0ull);
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t low = at + STRIP / 2 * 8 * step;
+        BinaryRepeatParams rows(1, 1, 1, pitch / 8, step, step);
+        Add<float, false>(halved[to], a[at], a[low], SAME, STRIP / 2, rows);
+        to += LANES;
+        if (i > NARROW) {
+            Add<float, false>(halved[more], a[at + LANES], a[low + LANES], SAME, STRIP / 2, rows);
+            more += LANES;
         }
-        vector_done();
-        tail = tail_half;
+        at += STRIP * 8 * step;
+        step += STRIP / 8;
     }
-    for (uint32_t i = g.n - 1; i > 0; i--) {
-        Add(columns[(i - 1) * BLOCK], columns[i * BLOCK], halved[start(i) / 2], STRIP * i);
+}
+
+/* Column sums of every strip into its first row, then C_I for all I from the last strip up. */
+__aicore__ inline void sum_columns(uint32_t n, const LocalTensor<float> &halved,
+                                   const LocalTensor<float> &columns) {
+    uint32_t pieces = pieces_of(n);
+    BinaryRepeatParams flat(1, 1, 1, 8, 8, 8), strips(1, 1, 1, STRIP / 8, STRIP / 8, STRIP / 8);
+    SetVectorMask<float>(0, ~0ull);
+    for (uint32_t rows = STRIP / 4; rows > 0; rows /= 2) {
+        uint32_t repeats = rows * pieces;
+        Add<float, false>(halved, halved, halved[repeats * LANES], SAME, repeats, flat);
+        vector_done();
+    }
+    SetVectorMask<float>(0, (1ull << STRIP) - 1);
+    for (uint32_t i = n - 1; i > 0; i--) {
+        LocalTensor<float> to = columns[(i - 1) * BLOCK], from = columns[i * BLOCK];
+        Add<float, false>(to, from, halved[(i - 1) * LANES], SAME, least(i, NARROW), strips);
+        if (i > NARROW) {
+            Add<float, false>(to[LANES], from[LANES], halved[(n + i - NARROW - 2) * LANES], SAME,
+                              i - NARROW, strips);
+        }
         vector_done();
     }
 }
 
 /* 8 lanes per strip, `step` blocks apart, to the left sums of each tile's last row. */
-__aicore__ inline void add_corners(const Strips &g, const LocalTensor<float> &from, uint32_t step,
+__aicore__ inline void add_corners(uint32_t n, const LocalTensor<float> &from, uint32_t step,
                                    const LocalTensor<float> &tiles) {
-    uint32_t pairs = g.n / 2;
+    uint32_t pairs = n / 2;
     LocalTensor<float> last = tiles[(STRIP - 1) * PAIR_LANES];
     if (pairs) {
         Add(last, last, from, 2 * 8, pairs,
             BinaryRepeatParams(TILE_BLOCKS, TILE_BLOCKS, step, PAIR / 8, PAIR / 8, 2 * step));
     }
-    if (g.n % 2) add_rows(last[pairs * PAIR], from[2 * pairs * step * 8], 8, 1, 1, 1);
+    if (n % 2) add_rows(last[pairs * PAIR], from[2 * pairs * step * 8], 8, 1, 1, 1);
     vector_done();
 }
 
 /* The row under each tile, corner and all, added to the tile's last row. */
-__aicore__ inline void add_below(const Strips &g, const LocalTensor<float> &scratch,
+__aicore__ inline void add_below(uint32_t n, const LocalTensor<float> &columns,
+                                 const LocalTensor<float> &corners,
                                  const LocalTensor<float> &tiles) {
     LocalTensor<float> last = tiles[(STRIP - 1) * PAIR_LANES + 8];
-    LocalTensor<float> columns = scratch[COLUMNS], corners = scratch[CORNERS];
-    if (g.tail < STRIP) { /* the rows that a ragged last tile has not */
-        Duplicate(tiles[tile_of(g.n - 1) + g.tail * PAIR_LANES], 0.0f, TILE_LANES, STRIP - g.tail,
-                  1, PAIR_BLOCKS);
-        vector_done();
-    }
-    add_rows(last, columns, STRIP, (g.n + 1) / 2, PAIR / 8, 2 * C_STEP);
-    add_rows(last[TILE_LANES], columns[8 * C_STEP], STRIP, g.n / 2, PAIR / 8, 2 * C_STEP);
+    add_rows(last, columns, STRIP, (n + 1) / 2, PAIR / 8, 2 * C_STEP);
+    add_rows(last[TILE_LANES], columns[8 * C_STEP], STRIP, n / 2, PAIR / 8, 2 * C_STEP);
     vector_done();
-    Duplicate(columns, 0.0f, STRIP, g.n, 1, C_STEP); /* the corner is what is left of it */
+    Duplicate(columns, 0.0f, STRIP, n, 1, C_STEP); /* the corner is what is left of it */
     vector_done();
-    BlockReduceSum(corners, columns, 2 * g.n, LANES, 1, 1, 8);
+    BlockReduceSum(corners, columns, 2 * n, LANES, 1, 1, 8);
     vector_done();
-    add_corners(g, corners, 2, tiles);
-    add_corners(g, corners[8], 2, tiles);
+    add_corners(n, corners, 2, tiles);
+    add_corners(n, corners[8], 2, tiles);
 }
 
-/* Tiles to results. */
-__aicore__ inline void finish_block(Segsum &s, const Strips &g, const LocalTensor<float> &tiles,
+/* Suffix sums over the 16 rows of all pairs of tiles, as in scan(). */
+__aicore__ inline void scan_tiles(const LocalTensor<float> &tiles, uint32_t pairs) {
+    SetVectorMask<float>(0, (1ull << PAIR_LANES) - 1);
+    for (uint32_t half = 1; half < STRIP / 2; half *= 2) {
+        uint32_t step = 2 * half * PAIR_BLOCKS, groups = STRIP / 2 / half * pairs;
+        BinaryRepeatParams steps(1, 1, 1, step, step, step);
+        LocalTensor<float> low = tiles[half * PAIR_LANES];
+        for (uint32_t o = 0; o < half; o++) {
+            LocalTensor<float> to = tiles[o * PAIR_LANES];
+            Add<float, false>(to, to, low, SAME, groups, steps);
+        }
+        vector_done();
+    }
+    BinaryRepeatParams steps(1, 1, 1, PAIR_BLOCKS, PAIR_BLOCKS, 0);
+    for (uint32_t at = 0; at < pairs * PAIR; at += PAIR) {
+        LocalTensor<float> to = tiles[at];
+        Add<float, false>(to, to, to[PAIR / 2], SAME, STRIP / 2, steps);
+    }
+    vector_done();
+}
+
+/* From suffix sums to results: row k of a tile owns its left sums and the lanes j < k. */
+__aicore__ inline void sum_tiles(const LocalTensor<float> &tiles, const LocalTensor<float> &sums,
+                                 const LocalTensor<float> &results, uint32_t pairs) {
+    SetVectorMask<float>(0, UPPER);
+    for (uint32_t part = 0; part < PAIR_LANES; part += TILE_LANES) {
+        for (uint32_t q = 0; q < STRIP; q += 8) {
+            Duplicate<float, false>(tiles[q * PAIR_LANES + part + 8 + q], 0.0f, SAME, pairs,
+                                    PAIR_BLOCKS, PAIR / 8);
+        }
+    }
+    vector_done();
+    BlockReduceSum(sums, tiles, STRIP * pairs, PAIR_LANES, 1, 1, PAIR_BLOCKS);
+    vector_done();
+    for (uint32_t part = 0; part < 2; part++) {
+        for (uint32_t q = 0; q < STRIP / 8; q++) { /* rows 8q.. own the left sums and blocks 0..q */
+            uint64_t mask[2] = {lanes_of(((4 << q) - 1) << part * TILE_BLOCKS, 8), 0};
+            BlockReduceSum(results[part * STRIP + 8 * q], sums[8 * 8 * q], pairs, mask,
+                           2 * STRIP / 8, 1, STRIP);
+        }
+    }
+}
+
+/* Tiles to results; scratch: the first operand. */
+__aicore__ inline void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
                                     const LocalTensor<float> &scratch) {
-    uint32_t pairs = (g.n + 1) / 2;
-    Rows rows = {STRIP, 2, TILE_BLOCKS, 1};
-    scan(tiles, STRIP * pairs, STRIP, PAIR_BLOCKS);
+    uint32_t pairs = (n + 1) / 2;
+    scan_tiles(tiles, pairs);
     LocalTensor<Elem> out = s.out.AllocTensor<Elem>();
     LocalTensor<float> results = result_place(out, scratch[RESULTS]);
-    sum_rows(tiles, scratch[ROW_SUMS], results, pairs, rows, STRIP);
-    narrow(out, results, g.rows);
+    sum_tiles(tiles, scratch[ROW_SUMS], results, pairs);
+    narrow(out, results, 2 * STRIP * pairs);
     s.out.EnQue(out);
 }
 
@@ -222,25 +282,40 @@ __aicore__ inline void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint
     s.out.FreeTensor(out);
 }
 
+/* From the operands to the left sums and half strips; then the first operand is free. */
+__aicore__ inline void begin_block(uint32_t rows, uint32_t n, const LocalTensor<float> &a,
+                                   const LocalTensor<float> &b, const LocalTensor<float> &tiles) {
+    if (rows < BLOCK) {
+        fill_block(a, rows, n);
+        fill_block(b, rows, n);
+        vector_done();
+    }
+    multiply_block(n, a, b, tiles);
+    sum_left(n, a, b[LEFT_MORE], tiles);
+    halve_strips(n, a, b[HALVED]);
+    vector_done();
+    add_left(n, b[LEFT_MORE], tiles);
+}
+
 __aicore__ inline void run_block(Segsum &s, TileBuffer &buffer,
                                  const ExpSegsumGradTilingData &tiling) {
     int64_t t = tiling.size, core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit;
     if (end > tiling.matrices) end = tiling.matrices;
-    Strips g = strips_of(t);
+    uint32_t n = strips_of(t);
     LocalTensor<float> tiles = buffer.Get<float>();
     if (m < end) load_block(s, m * t * t, t, t, STRIP);
     for (; m < end; m++) {
         LocalTensor<Elem> in = s.in.DeQue<Elem>();
         LocalTensor<float> a, b;
         if (m + 1 < end) load_block(s, (m + 1) * t * t, t, t, STRIP);
-        widen(s, in, count(g), a, b);
-        multiply_block(g, a, b, tiles);
-        Duplicate(b[COLUMNS], 0.0f, g.n * BLOCK);
-        sum_left(g, a, b, tiles);
-        sum_columns(g, b);
-        add_below(g, b, tiles);
-        finish_block(s, g, tiles, b);
+        widen(s, in, loaded(t, n), a, b);
+        begin_block(t, n, a, b, tiles);
+        Duplicate(a[COLUMNS], 0.0f, LANES, n * BLOCK / LANES, 1, 8);
+        vector_done();
+        sum_columns(n, b[HALVED], a[COLUMNS]);
+        add_below(n, a[COLUMNS], a[CORNERS], tiles);
+        finish_block(s, n, tiles, a);
         release(s, in);
         store_block(s, s.dx[m * t], t);
     }

@@ -129,16 +129,16 @@ __aicore__ inline void add_all_sums(Large &l, const Around &w, const LocalTensor
 /* Everything around the block: C of its last strip, the row sums to its left, the corner (8 lanes).
  * The columns of C_I from strip I + 1 on are not used; there go the left sums of those rows, which
  * belong into tile I's corner as well. */
-__aicore__ inline void gather_sums(Large &l, const Around &w, const Strips &g,
+__aicore__ inline void gather_sums(Large &l, const Around &w, uint32_t n,
                                    const LocalTensor<float> &scratch) {
     LocalTensor<float> columns = scratch[COLUMNS], left = scratch[FROM_LEFT];
-    Duplicate(columns, 0.0f, g.n * BLOCK);
+    Duplicate(columns, 0.0f, LANES, n * BLOCK / LANES, 1, 8);
     add_all_sums(l, w, scratch);
-    DataCopy(columns[(g.n - 1) * BLOCK], scratch[FROM_BELOW], BLOCK);
+    DataCopy(columns[(n - 1) * BLOCK], scratch[FROM_BELOW], BLOCK);
     if (w.left) {
-        Brcb(scratch[SPREAD], left, g.n * STRIP / 8, BrcbRepeatParams(1, 8));
-        for (uint32_t at = 0; at < BLOCK && g.n > 1; at += LANES) {
-            Copy(columns[at], left[at], LANES, g.n - 1, CopyRepeatParams(1, 1, BLOCK / 8, 0));
+        Brcb(scratch[SPREAD], left, n * STRIP / 8, BrcbRepeatParams(1, 8));
+        for (uint32_t at = 0; at < BLOCK && n > 1; at += LANES) {
+            Copy(columns[at], left[at], LANES, n - 1, CopyRepeatParams(1, 1, BLOCK / 8, 0));
         }
     }
     if (w.below && w.left) fold(scratch[FROM_CORNER], least(w.left, LOAD_ROWS), 8);
@@ -146,27 +146,40 @@ __aicore__ inline void gather_sums(Large &l, const Around &w, const Strips &g,
 }
 
 /* The left sums of every row get lane 0 of its copy, those of every last row the corner. */
-__aicore__ inline void add_around(const Around &w, const Strips &g,
-                                  const LocalTensor<float> &scratch,
+__aicore__ inline void add_around(const Around &w, uint32_t n, const LocalTensor<float> &scratch,
                                   const LocalTensor<float> &tiles) {
     if (w.left == 0) return;
     for (uint32_t row = 0; row < 2 * STRIP; row += 8) {
         uint64_t mask[2] = {lanes_of(1, 8), 0};
         uint32_t strip = row / STRIP;
         LocalTensor<float> left = tiles[strip * TILE_LANES + row % STRIP * PAIR_LANES];
-        if (strip < g.n) {
-            Add(left, left, scratch[SPREAD + row * 8], mask, (g.n + 1 - strip) / 2,
+        if (strip < n) {
+            Add(left, left, scratch[SPREAD + row * 8], mask, (n + 1 - strip) / 2,
                 BinaryRepeatParams(PAIR_BLOCKS, PAIR_BLOCKS, 1, PAIR / 8, PAIR / 8, 2 * STRIP));
         }
     }
     vector_done();
-    if (w.below) add_corners(g, scratch[FROM_CORNER], 0, tiles);
+    if (w.below) add_corners(n, scratch[FROM_CORNER], 0, tiles);
 }
 
-__aicore__ inline void load_diagonal(Segsum &s, const Large &l, const Around &w) {
-    int64_t from = w.i * BLOCK, rows = l.t - from;
+/* The sums around a block are in its scratch, a; the half strips in b. */
+__aicore__ inline void finish_diagonal(Segsum &s, const Around &w, uint32_t n,
+                                       const LocalTensor<float> &a, const LocalTensor<float> &b,
+                                       const LocalTensor<float> &tiles) {
+    sum_columns(n, b[HALVED], a[COLUMNS]);
+    add_around(w, n, a, tiles);
+    add_below(n, a[COLUMNS], a[CORNERS], tiles);
+    finish_block(s, n, tiles, a);
+}
+
+__aicore__ inline uint32_t block_rows(const Large &l, int64_t i) {
+    int64_t rows = l.t - i * BLOCK;
+    return rows < BLOCK ? rows : BLOCK;
+}
+
+__aicore__ inline void load_diagonal(Segsum &s, const Large &l, int64_t m, int64_t i) {
     uint32_t step = l.t < BLOCK + 2 * STRIP ? 8 : STRIP; /* so small, the tables weigh enough */
-    load_block(s, w.m * l.t * l.t + from * (l.t + 1), l.t, rows < BLOCK ? rows : BLOCK, step);
+    load_block(s, m * l.t * l.t + i * BLOCK * (l.t + 1), l.t, block_rows(l, i), step);
 }
 
 __aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t end, bool gather) {
@@ -176,21 +189,16 @@ __aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t 
     for (; unit < end; unit++) {
         LocalTensor<Elem> in = s.in.DeQue<Elem>();
         LocalTensor<float> a, b;
-        int64_t rows = l.t - w.i * BLOCK;
-        Strips g = strips_of(rows < BLOCK ? rows : BLOCK);
+        uint32_t rows = block_rows(l, w.i), n = strips_of(rows);
         Around next = around(l, unit + 1);
-        if (unit + 1 < end) load_diagonal(s, l, next);
-        widen(s, in, count(g), a, b);
-        multiply_block(g, a, b, tiles);
-        gather_sums(l, w, g, b);
+        if (unit + 1 < end) load_diagonal(s, l, next.m, next.i);
+        widen(s, in, loaded(rows, n), a, b);
+        begin_block(rows, n, a, b, tiles);
+        gather_sums(l, w, n, a);
         if (unit + 1 < end) load_sums(l, next, 0);
-        sum_left(g, a, b, tiles);
-        sum_columns(g, b);
-        add_around(w, g, b, tiles);
-        add_below(g, b, tiles);
-        finish_block(s, g, tiles, b);
+        finish_diagonal(s, w, n, a, b, tiles);
         release(s, in);
-        store_block(s, gather ? l.results[unit * BLOCK] : s.dx[w.m * l.t + w.i * BLOCK], g.rows);
+        store_block(s, gather ? l.results[unit * BLOCK] : s.dx[w.m * l.t + w.i * BLOCK], rows);
         w = next;
     }
 }
@@ -223,7 +231,7 @@ __aicore__ inline void run_large(Segsum &s, Large &l, TPipe *pipe,
     int64_t unit = first(diagonals, core), end = first(diagonals, core + 1);
     run_tiles(s, l, tiling.units);
     /* The first diagonal block needs no table to be loaded: it comes while others still finish. */
-    if (unit < end) load_diagonal(s, l, around(l, unit));
+    if (unit < end) load_diagonal(s, l, unit / l.blocks, unit % l.blocks);
     SyncAll();
     if (unit < end) run_diagonals(s, l, unit, end, tiling.gather != 0);
     if (tiling.gather) {

@@ -78,7 +78,7 @@ __aicore__ inline void compute_small(Segsum &s, const SmallShape &shape, LocalTe
     LocalTensor<float> a, b;
     uint32_t t = shape.t, blocks = shape.pitch / rows::BLOCK, count = n * t * shape.pitch;
     widen(s, in, count, a, b);
-    Mul(a, a, b, count);
+    mul_flat(a, a, b, count);
     if ((t & (t - 1)) == 0) {
         scan(a, n * t, t, blocks);
     } else {
@@ -89,8 +89,7 @@ __aicore__ inline void compute_small(Segsum &s, const SmallShape &shape, LocalTe
     if (t == 8 || t == 16) {
         sum_narrow_rows(a, b, results, n, t);
     } else {
-        Rows rows = {t, 1, blocks, 0};
-        sum_rows(a, b, results, n, rows, shape.result);
+        sum_rows(a, b, results, n, t, blocks, shape.result);
     }
     narrow(out, results, n * shape.result);
     release(s, in);

@@ -77,41 +77,47 @@ __aicore__ inline uint32_t tile_rows(const Large &l, const Tile &tile) {
 __aicore__ inline void load_tile(Segsum &s, const Large &l, const Tile &tile) {
     LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
     int64_t at = (tile.m * l.t + tile.r * HALF) * l.t + tile.j * BLOCK;
-    DataCopyExtParams copy(tile_rows(l, tile), BLOCK * sizeof(Elem), (l.t - BLOCK) * sizeof(Elem),
-                           0, 0);
-    DataCopyPadExtParams<Elem> pad;
-    DataCopyPad(in, s.dy[at], copy, pad);
-    DataCopyPad(in[s.second], s.y[at], copy, pad);
+    load_rows(s, in, at, l.t, tile_rows(l, tile), BLOCK, BLOCK);
     s.in.EnQue(in);
+}
+
+/* 64 rows of 128 into the first one: lower half onto upper half, in place. */
+__aicore__ inline void fold_tile(const LocalTensor<float> &a) {
+    SetVectorMask<float>(0, ~0ull);
+    for (uint32_t repeats = HALF * BLOCK / LANES / 2; repeats > 1; repeats /= 2) {
+        vector_done();
+        Add<float, false>(a, a, a[repeats * LANES], SAME, repeats,
+                          BinaryRepeatParams(1, 1, 1, 8, 8, 8));
+    }
+    vector_done();
+}
+
+/* Column sums, row sums and the total, in 8 lanes. Rows that the matrix has not are zeros. */
+__aicore__ inline void compute_tile(Segsum &s, LocalTensor<Elem> &in, uint32_t rows,
+                                    const LocalTensor<float> &columns,
+                                    const LocalTensor<float> &row_sums,
+                                    const LocalTensor<float> &total) {
+    LocalTensor<float> a, b;
+    widen(s, in, rows * BLOCK, a, b);
+    mul_flat(a, a, b, rows * BLOCK);
+    if (rows < HALF) Duplicate(a[rows * BLOCK], 0.0f, (HALF - rows) * BLOCK);
+    LocalTensor<float> eights = b[HALF * LANES], parts = eights[HALF * 8];
+    vector_done();
+    Add(b, a, a[LANES], LANES, HALF, BinaryRepeatParams(1, 1, 1, 8, 16, 16));
+    vector_done();
+    BlockReduceSum<float, false>(eights, b, HALF, SAME_LANES, 1, 1, 8);
+    fold_tile(a);
+    BlockReduceSum<float, false>(row_sums, eights, HALF / 8, SAME_LANES, 1, 1, 8);
+    DataCopy(columns, a, BLOCK);
+    BlockReduceSum<float, false>(parts, a, 2, SAME_LANES, 1, 1, 8);
+    vector_done();
+    Add(total, parts, parts[8], 8, 1, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
+    release(s, in);
 }
 
 /* In the output buffer: 128 column sums, 64 row sums, the total in 8 lanes. */
 constexpr uint32_t TILE_ROW_SUMS = BLOCK, TILE_TOTAL = BLOCK + HALF;
 static_assert(TILE_TOTAL + 8 == EXP_SEGSUM_SUMS, "the sums of a tile");
-
-__aicore__ inline void compute_tile(Segsum &s, LocalTensor<Elem> &in, uint32_t rows) {
-    LocalTensor<float> a, b;
-    widen(s, in, rows * BLOCK, a, b);
-    Mul(a, a, b, rows * BLOCK);
-    LocalTensor<float> out = s.out.AllocTensor<float>();
-    LocalTensor<float> row_sums = out[TILE_ROW_SUMS], eights = b[HALF * LANES],
-                       total = eights[HALF * 8];
-    if (rows % 8) Duplicate(row_sums, 0.0f, HALF);
-    vector_done();
-    Add(b, a, a[LANES], LANES, rows, BinaryRepeatParams(1, 1, 1, 8, 16, 16));
-    vector_done();
-    BlockReduceSum(eights, b, rows, LANES, 1, 1, 8);
-    fold(a, rows, BLOCK);
-    if (rows >= 8) BlockReduceSum(row_sums, eights, rows / 8, LANES, 1, 1, 8);
-    if (rows % 8)
-        BlockReduceSum(row_sums[rows / 8 * 8], eights[rows / 8 * LANES], 1, rows % 8 * 8, 1, 1, 8);
-    DataCopy(out, a, BLOCK);
-    BlockReduceSum(total, a, 2, LANES, 1, 1, 8);
-    vector_done();
-    Add(out[TILE_TOTAL], total, total[8], 8);
-    release(s, in);
-    s.out.EnQue(out);
-}
 
 __aicore__ inline void store_tile(Segsum &s, const Large &l, const Tile &tile) {
     LocalTensor<float> out = s.out.DeQue<float>();
@@ -134,7 +140,9 @@ __aicore__ inline void run_tiles(Segsum &s, const Large &l, int64_t units) {
         LocalTensor<Elem> in = s.in.DeQue<Elem>();
         advance(l, next);
         if (unit + 1 < end) load_tile(s, l, next);
-        compute_tile(s, in, tile_rows(l, tile));
+        LocalTensor<float> out = s.out.AllocTensor<float>();
+        compute_tile(s, in, tile_rows(l, tile), out, out[TILE_ROW_SUMS], out[TILE_TOTAL]);
+        s.out.EnQue(out);
         store_tile(s, l, tile);
         tile = next;
     }

@@ -63,6 +63,9 @@ typedef struct ExpSegsumGradTilingData {
     /* Where the second operand begins, in elements as loaded and in fp32. */
     uint32_t second;
     uint32_t span;
+    /* 1 if rows are whole 32-byte blocks and their pitch fits the short form of a copy */
+    uint32_t direct;
+    uint32_t reserved;
 } ExpSegsumGradTilingData;
 
 #endif

@@ -137,6 +137,7 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
         launch->workspace = (uint64_t)large_workspace(&d, es);
         launch->sync_all = true;
     }
+    d.direct = d.size * es % GM_BLOCK == 0 && d.size * es / GM_BLOCK <= UINT16_MAX;
     int64_t need = lay_out(&d, launch->key, es);
     if ((uint64_t)need > chip->ub) {
         return ascgrad_refuse(error, node, "the kernel needs %lld bytes of UB, the chip has %llu",
