@@ -7,7 +7,6 @@
 #include "door.h"
 
 #include "../core/verbose.h"
-#include "../op_kernel/rope_grad_tiling_data.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -15,9 +14,9 @@
 
 /* A list of lengths goes to nnopbase with this many entries, zeros behind, whatever its length:
  * nnopbase (2026) keeps the size of the first call's attributes for types without optional inputs
- * and would write past it. One entry more than the tiling of RopeGrad, whose list is the only one,
- * takes: so it is tiling who refuses a list that is too long. */
-enum { LENGTHS = ROPE_GRAD_MANY + 1 };
+ * and would write past it. It copies them all in every call, so this is not the most that tiling
+ * takes. */
+enum { LENGTHS = 2048 };
 
 typedef aclnnStatus contiguous_size_fn(const aclTensorList *tensors, uint64_t *size,
                                        aclOpExecutor **executor);
@@ -78,15 +77,17 @@ static aclnnStatus open_executor(const struct door_op *op, void *_Atomic *place,
                                    op->type);
 }
 
-/* Entries behind LENGTHS only count if they are not zero; then the zeros before them give way. */
-static void fit_list(int64_t *to, const int64_t *from, size_t count) {
+/* In a list longer than LENGTHS the zeros give way. False if that is not enough. */
+static bool fit_list(int64_t *to, const int64_t *from, size_t count) {
     size_t n = 0;
     memset(to, 0, LENGTHS * sizeof *to);
-    for (size_t i = 0; i < count && n < LENGTHS; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (count <= LENGTHS || from[i] != 0) {
+            if (n == LENGTHS) return false;
             to[n++] = from[i];
         }
     }
+    return true;
 }
 
 /* CANN has no function that reads an aclIntArray, but an executor tells the address of an attribute
@@ -109,13 +110,15 @@ static aclnnStatus read_list(const struct door_op *op, size_t index, const aclIn
     if (code == ACL_SUCCESS) {
         code = NnopbaseGetAttrAddr(executor, index, &at, &size);
     }
-    if (code == ACL_SUCCESS) {
-        fit_list(values, at, size / sizeof *values);
-    }
+    const bool fits = code != ACL_SUCCESS || fit_list(values, at, size / sizeof *values);
     aclDestroyAclOpExecutor(executor);
-    return code == ACL_SUCCESS
-               ? code
-               : door_refuse(DOOR_INVALID, op, "%s cannot be read", op->attr[index].name);
+    if (code != ACL_SUCCESS) {
+        return door_refuse(DOOR_INVALID, op, "%s cannot be read", op->attr[index].name);
+    }
+    return fits ? code
+                : door_refuse(DOOR_INVALID, op,
+                              "%s has %zu entries, more than %d of them not 0: split the call",
+                              op->attr[index].name, size / sizeof *values, LENGTHS);
 }
 
 /* nnopbase keeps the addresses until tiling is done. */

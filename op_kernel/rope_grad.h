@@ -155,10 +155,18 @@ __aicore__ inline void do_tokens(Core<T> &c, const Stream<T> &s, int64_t token, 
     }
 }
 
-/* The rows of one group between two cuts; its first token is `first`. */
-template <typename T>
-__aicore__ inline void do_group(Core<T> &c, const uint32_t *length, uint32_t count, int64_t first,
-                                Cut from, Cut to) {
+/* See rope_grad_tiling_data.h. */
+template <typename Tiling> __aicore__ inline uint32_t length_of(const Tiling &t, uint32_t seq) {
+    uint32_t at = seq * t.bits, word = at / 32;
+    uint64_t two = (uint64_t)t.lengths[word + 1] << 32 | t.lengths[word];
+    return t.shortest + ((uint32_t)(two >> at % 32) & (((uint32_t)1 << t.bits) - 1));
+}
+
+/* The rows of one group of `count` sequences from `seq` on between two cuts; its first token is
+ * `first`. */
+template <typename T, typename Tiling>
+__aicore__ inline void do_group(Core<T> &c, const Tiling &t, uint32_t seq, uint32_t count,
+                                int64_t first, Cut from, Cut to) {
     Stream<T> q{c.q, c.q_grad, c.q_heads}, k{c.k, c.k_grad, c.k_heads};
     uint32_t end = to.pos + (to.skip > 0);
     for (uint32_t pos = from.pos; pos < end; pos += c.table_rows) {
@@ -167,16 +175,16 @@ __aicore__ inline void do_group(Core<T> &c, const uint32_t *length, uint32_t cou
         load_table(c, pos, stop - pos);
         for (uint32_t i = 0; i < count; i++) {
             /* The first `skip` sequences that reach the position of a cut are one row further. */
-            uint32_t low = from.pos, high = to.pos;
-            if (length[i] > from.pos && begun++ < from.skip) low++;
-            if (length[i] > to.pos && ended++ < to.skip) high++;
+            uint32_t low = from.pos, high = to.pos, length = length_of(t, seq + i);
+            if (length > from.pos && begun++ < from.skip) low++;
+            if (length > to.pos && ended++ < to.skip) high++;
             low = low < pos ? pos : low;
-            high = least(least(high, length[i]), stop);
+            high = least(least(high, length), stop);
             if (low < high) {
                 do_tokens(c, q, token + low, high - low, low - pos);
                 do_tokens(c, k, token + low, high - low, low - pos);
             }
-            token += length[i];
+            token += length;
         }
     }
 }
@@ -189,13 +197,14 @@ template <typename T, typename Tiling> __aicore__ inline void do_pass(Core<T> &c
         uint32_t count = least(t.batch - seq, t.group), longest = 0;
         int64_t tokens = 0;
         for (uint32_t i = seq; i < seq + count; i++) {
-            tokens += t.length[i];
-            longest = longest < t.length[i] ? t.length[i] : longest;
+            uint32_t length = length_of(t, i);
+            tokens += length;
+            longest = longest < length ? length : longest;
         }
         Cut from{0, 0}, to{longest, 0};
         if (seq == t.cut_seq[core]) from = Cut{t.cut_pos[core], t.cut_skip[core]};
         if (seq == last) to = Cut{t.cut_pos[core + 1], t.cut_skip[core + 1]};
-        do_group(c, t.length + seq, count, first, from, to);
+        do_group(c, t, seq, count, first, from, to);
         first += tokens;
     }
 }

@@ -2,7 +2,8 @@
  *
  * What op_tiling/rope_tiling.c tells the RopeGrad kernel. Two structs that differ only in the room
  * for lengths, so that a small batch does not copy a large table: key 0 reads RopeGradFew, key 1
- * reads RopeGradMany.
+ * reads RopeGradMany. Length i is `shortest` plus the number in bits [i * bits, (i + 1) * bits) of
+ * the table: with bits = 0 all are alike, and there may be any number of them.
  *
  * The sequences, empty ones left out, form groups of `group` neighbours. Inside a group the rows
  * are walked position by position through all sequences that are long enough, so that a row of cos
@@ -16,8 +17,9 @@
 #include <stdint.h>
 
 #define ROPE_GRAD_CORES 64
-#define ROPE_GRAD_FEW   64
-#define ROPE_GRAD_MANY  2048 /* 8 KB; static shapes hold the struct twice on a stack of 32 KB */
+/* words of a table; 8 KB, since static shapes hold the struct twice on a stack of 32 KB */
+#define ROPE_GRAD_FEW  64
+#define ROPE_GRAD_MANY 2048
 
 typedef struct RopeGradFew {
     /* D, columns of a head */
@@ -44,6 +46,9 @@ typedef struct RopeGradFew {
     uint32_t batch;
     /* sequences that share cos and sin */
     uint32_t group;
+    /* of a sequence; bits of a length beyond this one, 0 to 31 */
+    uint32_t shortest;
+    uint32_t bits;
     /* The UB in bytes: `depth` buffers for tiles on the way in, and as many on the way out, */
     uint32_t depth;
     uint32_t x_bytes;
@@ -61,12 +66,11 @@ typedef struct RopeGradFew {
     uint32_t cut_seq[ROPE_GRAD_CORES + 1];
     uint32_t cut_pos[ROPE_GRAD_CORES + 1];
     uint32_t cut_skip[ROPE_GRAD_CORES + 1];
-    /* keeps the size a multiple of 8 */
-    uint32_t zero;
-    uint32_t length[ROPE_GRAD_FEW];
+    /* one word more: a length is read from two */
+    uint32_t lengths[ROPE_GRAD_FEW + 1];
 } RopeGradFew;
 
-/* The same up to length. */
+/* The same up to lengths. */
 typedef struct RopeGradMany {
     uint32_t head;
     uint32_t q_heads;
@@ -81,6 +85,8 @@ typedef struct RopeGradMany {
     uint32_t stream;
     uint32_t batch;
     uint32_t group;
+    uint32_t shortest;
+    uint32_t bits;
     uint32_t depth;
     uint32_t x_bytes;
     uint32_t table_in_bytes;
@@ -94,8 +100,7 @@ typedef struct RopeGradMany {
     uint32_t cut_seq[ROPE_GRAD_CORES + 1];
     uint32_t cut_pos[ROPE_GRAD_CORES + 1];
     uint32_t cut_skip[ROPE_GRAD_CORES + 1];
-    uint32_t zero;
-    uint32_t length[ROPE_GRAD_MANY];
+    uint32_t lengths[ROPE_GRAD_MANY + 1];
 } RopeGradMany;
 
 #endif

@@ -25,7 +25,7 @@ enum {
     KEPT_IN_L2 = 64 << 20, /* bytes of q and k that may still be in the L2 cache when we come */
 };
 
-_Static_assert(offsetof(RopeGradFew, length) == offsetof(RopeGradMany, length), "one layout");
+_Static_assert(offsetof(RopeGradFew, lengths) == offsetof(RopeGradMany, lengths), "one layout");
 _Static_assert(offsetof(RopeGradFew, cut_token) == offsetof(RopeGradMany, cut_token), "one layout");
 _Static_assert(sizeof(RopeGradFew) % 8 == 0 && sizeof(RopeGradMany) % 8 == 0, "copied by 8 bytes");
 
@@ -77,34 +77,28 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgr
     return ASCGRAD_DONE;
 }
 
-/* Checks the attribute and copies the lengths that are not 0; an empty sequence needs no work and
- * no room. */
-static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany *t,
-                                   struct ascgrad_error *error) {
+/* Checks the attribute. Empty sequences need no work and no room. */
+static ascgrad_result see_lengths(const struct ascgrad_node *node, RopeGradMany *t,
+                                  uint32_t *longest, struct ascgrad_error *error) {
     const struct ascgrad_attr *attr = &node->attr[SEQ_LEN];
-    int64_t tokens = node->in[Q].shape->dim[0], positions = node->in[COS].shape->dim[0], sum = 0;
+    int64_t tokens = node->in[Q].shape->dim[0], positions = node->in[COS].shape->dim[0];
+    int64_t most_of_one = least(positions, INT32_MAX), sum = 0;
     if (attr->kind != ASCGRAD_ATTR_LIST_INT || (attr->count && !attr->list)) {
         return ascgrad_refuse(error, node, "qSeqLen must be a list of integers");
     }
+    t->shortest = UINT32_MAX;
     for (size_t i = 0; i < attr->count; i++) {
         int64_t length = ascgrad_list_at(attr, i);
-        if (length < 0 || length > positions || length > INT32_MAX) {
+        if (length < 0 || length > most_of_one) {
             return ascgrad_refuse(
                 error, node,
                 "qSeqLen[%zu] = %" PRId64 " must be between 0 and the %" PRId64 " rows of cos%s", i,
                 length, positions, length > INT32_MAX ? ", and fit 31 bits" : "");
         }
-        if (length == 0) {
-            continue;
-        }
-        if (t->batch == ROPE_GRAD_MANY) {
-            return ascgrad_refuse(
-                error, node,
-                "qSeqLen may have %d sequences that are not empty, number %d is qSeqLen[%zu]",
-                ROPE_GRAD_MANY, ROPE_GRAD_MANY + 1, i);
-        }
-        t->length[t->batch++] = (uint32_t)length;
-        sum += length; /* at most 2048 lengths of 31 bits */
+        t->batch += length > 0;
+        *longest = (uint32_t)most(*longest, length);
+        t->shortest = (uint32_t)least(t->shortest, length > 0 ? length : UINT32_MAX);
+        sum += length; /* a list of 2^32 lengths is 32 GB long */
     }
     if (sum != tokens) {
         return ascgrad_refuse(error, node,
@@ -113,6 +107,56 @@ static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany
                               sum, tokens);
     }
     return ASCGRAD_DONE;
+}
+
+static bool is_many(const RopeGradMany *t) {
+    return (uint64_t)t->batch * t->bits > 32 * ROPE_GRAD_FEW;
+}
+
+/* Checks the attribute and packs the lengths: nothing else of the host reaches the kernel, and GE
+ * has room for about 16 KB. */
+static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany *t,
+                                   struct ascgrad_error *error) {
+    const struct ascgrad_attr *attr = &node->attr[SEQ_LEN];
+    uint32_t longest = 0, bits = 0;
+    if (see_lengths(node, t, &longest, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    if (t->batch == 0) return ASCGRAD_DONE;
+    for (uint32_t range = longest - t->shortest; range > 0; range >>= 1) {
+        bits++;
+    }
+    t->bits = bits;
+    if ((uint64_t)t->batch * bits > 32 * ROPE_GRAD_MANY) {
+        return ascgrad_refuse(error, node,
+                              "the %" PRIu32
+                              " sequences of qSeqLen that are not empty differ by up "
+                              "to %" PRIu32 ", %" PRIu32 " bits each, more than the %d bits of "
+                              "tiling data hold",
+                              t->batch, longest - t->shortest, bits, 32 * ROPE_GRAD_MANY);
+    }
+    if (is_many(t)) memset(&t->lengths[ROPE_GRAD_FEW + 1], 0, 4 * (ROPE_GRAD_MANY - ROPE_GRAD_FEW));
+    uint64_t pending = 0;
+    uint32_t held = 0, word = 0;
+    for (size_t i = 0; bits > 0 && i < attr->count; i++) {
+        int64_t length = ascgrad_list_at(attr, i);
+        if (length > 0) {
+            pending |= (uint64_t)(length - t->shortest) << held;
+            held += bits;
+        }
+        if (held >= 32) {
+            t->lengths[word++] = (uint32_t)pending;
+            pending >>= 32;
+            held -= 32;
+        }
+    }
+    t->lengths[word] = (uint32_t)pending;
+    return ASCGRAD_DONE;
+}
+
+/* As the kernel reads them. */
+static uint32_t length_of(const RopeGradMany *t, uint32_t seq) {
+    uint32_t at = seq * t->bits, word = at / 32;
+    uint64_t two = (uint64_t)t->lengths[word + 1] << 32 | t->lengths[word];
+    return t->shortest + ((uint32_t)(two >> at % 32) & ((UINT32_C(1) << t->bits) - 1));
 }
 
 /* Where everything lies in the UB for tiles of t->tile elements. Buffers begin at lines of 512
@@ -137,14 +181,16 @@ static int64_t lay_out(RopeGradMany *t, int32_t dtype) {
 
 /* The longest tile of whole heads, at most `heads` of them, that fits with t->depth buffers. */
 static int64_t longest_tile(RopeGradMany *t, int32_t dtype, int64_t heads, int64_t ub) {
-    int64_t size = (int64_t)ascgrad_dtype_size(dtype), head = 2 * (int64_t)t->padded;
-    for (heads = least(heads, ub / (2 * t->depth * size * head)); heads > 0; heads--) {
-        t->tile = (uint32_t)(heads * head);
-        if (lay_out(t, dtype) <= ub) {
-            break;
-        }
+    int64_t size = (int64_t)ascgrad_dtype_size(dtype), head = 2 * (int64_t)t->padded, fit = 0;
+    int64_t too_many = least(heads, ub / (2 * t->depth * size * head)) + 1;
+    while (fit + 1 < too_many) {
+        int64_t n = (fit + too_many) / 2;
+        t->tile = (uint32_t)(n * head);
+        *(lay_out(t, dtype) <= ub ? &fit : &too_many) = n;
     }
-    return heads;
+    t->tile = (uint32_t)(fit * head);
+    lay_out(t, dtype);
+    return fit;
 }
 
 static ascgrad_result plan_buffers(const struct ascgrad_node *node, const struct ascgrad_chip *chip,
@@ -182,11 +228,12 @@ static int64_t share(int64_t n, int64_t c, int64_t cores) {
 /* Cuts at multiples of `step` tokens, so that no two cores write into one 32-byte block of GM. */
 static void cut_tokens(RopeGradMany *t, int64_t tokens, int64_t step, uint32_t cores) {
     int64_t units = ceil_div(tokens, step), first = 0;
-    uint32_t seq = 0;
+    uint32_t seq = 0, length = length_of(t, 0);
     for (uint32_t c = 1; c < cores; c++) {
         int64_t token = share(units, c, cores) * step;
-        while (token >= first + t->length[seq]) {
-            first += t->length[seq++];
+        while (token >= first + length) {
+            first += length;
+            length = length_of(t, ++seq);
         }
         t->cut_token[c] = first;
         t->cut_seq[c] = seq;
@@ -197,64 +244,49 @@ static void cut_tokens(RopeGradMany *t, int64_t tokens, int64_t step, uint32_t c
 /* One group of sequences, what it costs in heads moved by DMA, and how far the cuts have come in
  * it. */
 struct group {
-    const uint32_t *length;
     uint32_t count;
     int64_t tokens, cost;
-    int64_t row, position;  /* cost of a row of q and k in and out, and of a row of cos and sin */
-    int64_t spent;          /* on all positions before pos */
-    uint32_t pos, ended;    /* sequences that do not reach pos */
-    uint32_t sorted[GROUP]; /* their lengths first; empty until needed */
+    int64_t row, position; /* cost of a row of q and k in and out, and of a row of cos and sin */
+    uint32_t pos;
+    uint32_t length[GROUP];
 };
 
 static void see_group(struct group *g, const RopeGradMany *t, uint32_t seq) {
     uint32_t longest = 0;
-    g->length = t->length + seq;
     g->count = (uint32_t)least(t->batch - seq, t->group);
     g->tokens = 0;
     for (uint32_t i = 0; i < g->count; i++) {
+        g->length[i] = length_of(t, seq + i);
         g->tokens += g->length[i];
         longest = g->length[i] > longest ? g->length[i] : longest;
     }
     g->row = 2 * ((int64_t)t->q_heads + t->k_heads);
     g->position = 2;
     g->cost = g->tokens * g->row + longest * g->position;
-    g->spent = 0;
     g->pos = 0;
-    g->ended = 0;
-    g->sorted[0] = 0;
-}
-
-static void sort_group(struct group *g) {
-    for (uint32_t i = 0; i < g->count; i++) {
-        uint32_t k = i, v = g->length[i];
-        for (; k > 0 && g->sorted[k - 1] > v; k--) {
-            g->sorted[k] = g->sorted[k - 1];
-        }
-        g->sorted[k] = v;
-    }
 }
 
 /* Advances to the last position before which at most `cost` is spent, less than the whole group's;
- * returns how many rows of that position the rest pays for. */
+ * returns how many rows of that position the rest pays for. The further, the fewer sequences: as
+ * many steps as the price at g->pos allows are never too many. */
 static uint32_t advance(struct group *g, int64_t cost) {
-    int64_t live, slope;
-    if (g->sorted[0] == 0) {
-        sort_group(g);
-    }
-    for (;; g->ended++) {
-        live = g->count - g->ended;
-        slope = live * g->row + g->position;
-        uint32_t reach = g->sorted[g->ended] - g->pos; /* positions until one more sequence ends */
-        if (cost - g->spent < reach * slope) {
-            break;
+    for (;;) {
+        uint32_t end = UINT32_MAX; /* of the next sequence that ends */
+        int64_t rows = 0, live = 0;
+        for (uint32_t i = 0; i < g->count; i++) {
+            bool lives = g->length[i] > g->pos;
+            rows += lives ? g->pos : g->length[i];
+            live += lives;
+            end = lives && g->length[i] < end ? g->length[i] : end;
         }
-        g->spent += reach * slope;
-        g->pos += reach;
+        int64_t slope = live * g->row + g->position;
+        int64_t rest = cost - rows * g->row - g->pos * g->position, steps = rest / slope;
+        bool all_live = steps < end - g->pos;
+        g->pos += (uint32_t)steps;
+        if (all_live) {
+            return (uint32_t)least((rest - steps * slope) / g->row, live - 1);
+        }
     }
-    int64_t steps = (cost - g->spent) / slope;
-    g->spent += steps * slope;
-    g->pos += (uint32_t)steps;
-    return (uint32_t)least((cost - g->spent) / g->row, live - 1);
 }
 
 static void cut_groups(RopeGradMany *t, uint32_t cores) {
@@ -307,8 +339,7 @@ ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
                                       struct ascgrad_launch *launch, struct ascgrad_error *error) {
     if (check_shapes(node, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     RopeGradMany t;
-    bool many = node->attr[SEQ_LEN].count > ROPE_GRAD_FEW;
-    memset(&t, 0, many ? sizeof t : sizeof(RopeGradFew));
+    memset(&t, 0, sizeof(RopeGradFew)); /* take_lengths clears the rest, if it is needed */
     t.head = (uint32_t)node->in[COS].shape->dim[1];
     t.q_heads = (uint32_t)(node->in[Q].shape->dim[1] / t.head);
     t.k_heads = (uint32_t)(node->in[K].shape->dim[1] / t.head);
@@ -320,7 +351,7 @@ ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
     if (t.q_heads + t.k_heads == 0) {
         t.batch = 0; /* no columns, no work */
     }
-    many = t.batch > ROPE_GRAD_FEW;
+    bool many = is_many(&t);
     launch->key = many;
     launch->block_dim = t.batch ? plan_cores(node, chip, &t) : 1;
     launch->workspace = 0;

@@ -295,7 +295,7 @@ static void lists(void **state) {
         aclDestroyIntArray(call.list);
         call.attr[0].list = call.list = aclCreateIntArray(list, rows[i].count);
         if (rows[i].every == 0) {
-            refused(TILING, "2048 sequences that are not empty, number 2049");
+            refused(INVALID, "qSeqLen has 2049 entries, more than 2048 of them not 0");
             continue;
         }
         /* the twin gets the list without the zeros */

@@ -10,7 +10,7 @@
 
 #include "../../core/node.h"
 
-enum { LIST_MAX = 2100 };
+enum { LIST_MAX = 9000 };
 
 /* One random call. The node points into the trial itself. */
 struct trial {

@@ -251,12 +251,13 @@ def test_any_cores(rng):
             for cores in (1, 2, 5, 13, 31, 47, 64):
                 same_bits(run("RopeGrad", inputs, attrs, cores=cores)[0], want, f"{cores} cores")
                 same_bits(run("RopeGrad", inputs, attrs, cores=cores, fast=True)[0], want, "fast")
-    lengths = [int(n) for n in rng.integers(1, 12, 2048)]
-    inputs = problem(rng, lengths, 1, 1, 32)
-    for cores in (0, 3):
-        out, report = run("RopeGrad", inputs, {"qSeqLen": lengths}, cores=cores)
-        same_bits(out, golden(inputs, lengths), "2048 sequences")
-        assert report["key"] == 1
+    for count, least, most, key in ((2048, 1, 11, 1), (5957, 1, 13, 1), (9000, 3, 4, 1), (9000, 2, 2, 0), (70, 5, 900, 0)):
+        lengths = [int(n) for n in rng.integers(least, most + 1, count)]
+        inputs = problem(rng, lengths, 1, 1, 32 if count < 9000 else 16)
+        for cores in (0, 3):
+            out, report = run("RopeGrad", inputs, {"qSeqLen": lengths}, cores=cores, fast=count > 2048)
+            same_bits(out, golden(inputs, lengths), f"{count} sequences")
+            assert report["key"] == key
 
 
 def test_perf(rng):
@@ -299,13 +300,15 @@ def test_refusals(_):
             assert words in str(said) and "RopeGrad" in str(said), str(said)
         else:
             raise AssertionError(f"{change} {lengths} must be refused")
-    many = {"q": ("fp16", (2049, 2)), "k": ("fp16", (2049, 2)), "cos": ("fp16", (1, 2)), "sin": ("fp16", (1, 2))}
-    try:
-        tile("RopeGrad", many, {"qSeqLen": [1] * 2049})
-    except Refused as said:
-        assert "2048 sequences" in str(said)
-    else:
-        raise AssertionError("2049 sequences must be refused")
+    for lengths, words in (([1, 256] * 4097, "8194 sequences of qSeqLen that are not empty differ by up to 255, 8 bits"),
+                           ([1, 2] * 32769, "65538 sequences"), ([1] * 2200 + [1 << 30], "2201 sequences")):
+        many = {"q": ("fp16", (sum(lengths), 2)), "cos": ("fp16", (1 << 30, 2))}
+        try:
+            tile("RopeGrad", {**many, "k": many["q"], "sin": many["cos"]}, {"qSeqLen": lengths})
+        except Refused as said:
+            assert words in str(said) and "65536 bits" in str(said), str(said)
+        else:
+            raise AssertionError(f"{len(lengths)} sequences must be refused")
     assert tile("RopeGrad", good, {"qSeqLen": [0] * 5000 + [11]})["key"] == 0
 
 
