@@ -4,8 +4,8 @@
  * grad_input: [matrices, T], with
  *     grad_input[i] = sum over j < i <= k of grad_output[k][j] * grad_self[k][j]
  */
-#include "exp_segsum_grad_large.h"
 #include "exp_segsum_grad_small.h"
+#include "exp_segsum_grad_whole.h"
 
 namespace segsum {
 
@@ -59,5 +59,10 @@ extern "C" __global__ __aicore__ void exp_segsum_grad(GM_ADDR grad_output, GM_AD
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
         open_large(l, &pipe, data, GetUserWorkspace(workspace));
         run_large(s, l, &pipe, data);
+    } else if (TILING_KEY_IS(5)) {
+        Whole w;
+        open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
+        open_whole(w, &pipe, data);
+        run_whole(s, w, data);
     }
 }

@@ -24,10 +24,13 @@ using Elem = DTYPE_GRAD_OUTPUT;
 
 constexpr bool WIDEN = sizeof(Elem) == 2;        /* 16-bit inputs are computed in fp32 */
 constexpr uint32_t IN_BLOCK = 32 / sizeof(Elem); /* input elements of a 32-byte block */
+/* Tiles that are loaded ahead. Widened, a tile leaves its buffer before it is worked on: the one
+ * after the next is loaded then, long before the scalar unit gets to the next one. */
+constexpr uint32_t AHEAD = WIDEN ? 2 : 1;
 
 struct Segsum {
     GlobalTensor<Elem> dy, y, dx;
-    TQue<TPosition::VECIN, 1> in; /* a tile of dy, then the same tile of y */
+    TQue<TPosition::VECIN, 2> in; /* a tile of dy, then the same tile of y */
     TQue<TPosition::VECOUT, 1> out;
     TBuf<TPosition::VECCALC> wide; /* their fp32 copies, if they are not fp32 themselves */
     /* where y's tile begins in a buffer of the queue, and where it begins in fp32 */
@@ -146,9 +149,16 @@ __aicore__ inline void narrow(const LocalTensor<Elem> &out, const LocalTensor<fl
     }
 }
 
+/* The first lane of each of the 32-byte blocks of a repeat. */
+constexpr uint64_t EACH_BLOCK = 0x0101010101010101ull;
+
 /* The lanes of `byte` in each of the first `blocks` 32-byte blocks. */
 __aicore__ inline uint64_t lanes_of(uint32_t byte, uint32_t blocks) {
-    return (0x0101010101010101ull >> (8 * (rows::BLOCK - blocks))) * byte;
+    return (EACH_BLOCK >> (8 * (rows::BLOCK - blocks))) * byte;
+}
+
+__aicore__ inline uint64_t first_lanes(uint32_t n) { /* 1 .. 64 */
+    return ~0ull >> (LANES - n);
 }
 
 /* Lanes r .. 7 of block r: what row r of a diagonal tile of 8 x 8 does not own. */
@@ -207,14 +217,19 @@ __aicore__ inline void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t
                 NarrowRows eight = {blocks, groups, 8, blocks, step, 0};
                 add_narrow_rows(d[o * lanes], low, eight);
             }
-        } else if (step <= REPEATS && half <= groups) {
-            for (uint32_t o = 0; o < half; o++) {
-                add_rows(d[o * lanes], low, lanes, groups, step, step);
+        } else if (step <= REPEATS && half <= groups) { /* a row of all groups to a call */
+            BinaryRepeatParams steps(1, 1, 1, step, step, step);
+            SetVectorMask<float>(0, first_lanes(lanes));
+            for (uint32_t at = 0; at < half * lanes; at += lanes) {
+                LocalTensor<float> to = d[at];
+                Add<float, false>(to, to, low, SAME, groups, steps);
             }
-        } else {
-            for (uint32_t g = 0; g < groups; g++) {
-                uint32_t at = g * 2 * half * lanes;
-                add_rows(d[at], low[at], lanes, half, blocks, 0);
+        } else { /* half a group to a call */
+            BinaryRepeatParams steps(1, 1, 1, blocks, blocks, 0);
+            SetVectorMask<float>(0, first_lanes(lanes));
+            for (uint32_t at = 0; at < rows * lanes; at += 2 * half * lanes) {
+                LocalTensor<float> to = d[at];
+                Add<float, false>(to, to, low[at], SAME, half, steps);
             }
         }
     }
@@ -249,25 +264,22 @@ __aicore__ inline void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_
 __aicore__ inline void drop_upper(const LocalTensor<float> &d, uint32_t n, uint32_t t,
                                   uint32_t blocks) {
     uint32_t group = t * blocks, full = t / 8, step = 8 * blocks + 1;
-    uint64_t mask[2] = {UPPER, 0};
+    SetVectorMask<float>(0, UPPER);
     if (n < full) { /* all rows of a matrix in a call */
-        for (uint32_t g = 0; g < n; g++) {
-            Duplicate(d[g * group * rows::BLOCK], 0.0f, mask, full, blocks, step);
+        for (uint32_t at = 0; at < n * group; at += group) {
+            Duplicate<float, false>(d[at * rows::BLOCK], 0.0f, SAME, full, blocks, step);
         }
     } else { /* eight rows of all matrices; so small, they are near enough */
-        for (uint32_t q = 0; q < full; q++) {
-            for (uint32_t g = 0; g < n; g += REPEATS) {
-                Duplicate(d[(g * group + q * step) * rows::BLOCK], 0.0f, mask,
-                          least(n - g, REPEATS), blocks, group);
-            }
+        for (uint32_t at = 0; at < full * step; at += step) {
+            Duplicate<float, false>(d[at * rows::BLOCK], 0.0f, SAME, n, blocks, group);
         }
     }
     if (t % 8 == 0) return;
-    mask[0] &= lanes_of(0xff, t % 8);
-    uint32_t each = group <= REPEATS ? REPEATS : 1;
+    SetVectorMask<float>(0, UPPER & lanes_of(0xff, t % 8));
+    uint32_t each = group <= REPEATS ? n : 1;
     for (uint32_t g = 0; g < n; g += each) {
-        Duplicate(d[(g * group + full * step) * rows::BLOCK], 0.0f, mask, least(n - g, each),
-                  blocks, each == 1 ? 0 : group);
+        Duplicate<float, false>(d[(g * group + full * step) * rows::BLOCK], 0.0f, SAME, each,
+                                blocks, each == 1 ? 0 : group);
     }
 }
 
@@ -284,12 +296,12 @@ __aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<f
                        blocks * rows::BLOCK, 1, 1, blocks);
     }
     vector_done();
-    for (uint32_t q = 0; 8 * q < t; q++) { /* rows 8q..8q+7 own blocks 0..q */
-        uint64_t mask[2] = {lanes_of((2 << q) - 1, least(t - 8 * q, 8)), 0};
-        for (uint32_t g = 0; g < n; g += REPEATS) {
-            BlockReduceSum(results[g * pitch + 8 * q], sums[(g * t + 8 * q) * rows::BLOCK],
-                           least(n - g, REPEATS), mask, pitch / 8, 1, t);
-        }
+    uint64_t own = EACH_BLOCK; /* rows q.. q + 7 own the blocks up to theirs */
+    for (uint32_t q = 0; q < t; q += 8) {
+        SetVectorMask<float>(0, t - q < 8 ? own & lanes_of(0xff, t - q) : own);
+        BlockReduceSum<float, false>(results[q], sums[q * rows::BLOCK], n, SAME_LANES, pitch / 8, 1,
+                                     t);
+        own = own << 1 | EACH_BLOCK;
     }
 }
 

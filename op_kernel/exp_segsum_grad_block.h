@@ -30,8 +30,8 @@ constexpr uint32_t NARROW = LANES / STRIP;
 
 /* Scratch inside the second operand, which nobody needs once the products are made; in fp32. */
 constexpr uint32_t LEFT_MORE = 0; /* left sums of columns 64 and up, a block per row */
-/* Strips on their way to column sums: 8 rows with 64 columns of every strip but the first, then
- * the further columns of those that have some. */
+/* Strips on their way to column sums: 8 rows of one or two pieces of 64 columns of every strip but
+ * the first. */
 constexpr uint32_t HALVED = LEFT_MORE + 8 * STRIP * (STRIPS - 1 - NARROW);
 static_assert(HALVED + 8 * LANES * (2 * STRIPS - 2 - NARROW) <= EXP_SEGSUM_TILE, "it fits");
 
@@ -71,9 +71,22 @@ __aicore__ inline void open_block(TileBuffer &tiles, TPipe *pipe, uint32_t bytes
 /* at: element offset of the block's first row and column; t: row pitch of the matrix. `step` rows
  * of a strip are copied at once: 16, or 8 to leave out more of what lies above the diagonal. */
 __aicore__ inline void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, uint32_t step) {
+    constexpr uint32_t BLOCKS = STRIP / IN_BLOCK;
     LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
-    uint32_t to = 0, lanes = STRIP;
-    for (uint32_t row = 0; row < rows; row += step) {
+    uint32_t to = 0, lanes = STRIP, row = 0;
+    if (s.direct && step == STRIP) { /* whole strips, by the short form */
+        DataCopyParams copy(STRIP, BLOCKS, t / IN_BLOCK - BLOCKS, 0);
+        for (; row + STRIP <= rows; row += STRIP) {
+            DataCopy(in[to], s.dy[at], copy);
+            DataCopy(in[s.second + to], s.y[at], copy);
+            copy.blockLen += BLOCKS;
+            copy.srcStride -= BLOCKS;
+            at += STRIP * t;
+            to += STRIP * lanes;
+            lanes += STRIP;
+        }
+    }
+    for (; row < rows; row += step) {
         load_rows(s, in[to], at, t, least(step, rows - row), least(row + step, rows), lanes);
         at += step * t;
         to += step * lanes;
@@ -98,17 +111,34 @@ __aicore__ inline void fill_block(const LocalTensor<float> &x, uint32_t rows, ui
     }
 }
 
+/* Walks over strips: where the strip and its tile begin, and the blocks of its rows. */
+struct Strip {
+    uint32_t at, tile, step, turn;
+};
+
+__aicore__ inline Strip strip_at(uint32_t i) {
+    Strip x = {start(i), tile_of(i), STRIP / 8 * (i + 1), i % 2 ? PAIR - TILE_LANES : TILE_LANES};
+    return x;
+}
+
+__aicore__ inline void go_on(Strip &x) {
+    x.at += STRIP * 8 * x.step;
+    x.step += STRIP / 8;
+    x.tile += x.turn;
+    x.turn = PAIR - x.turn;
+}
+
 /* Products: the diagonal tiles into their own rows, then everything in place. */
 __aicore__ inline void multiply_block(uint32_t n, const LocalTensor<float> &a,
                                       const LocalTensor<float> &b,
                                       const LocalTensor<float> &tiles) {
-    uint32_t at = 0, step = STRIP / 8;
-    SetVectorMask<float>(0, (1ull << STRIP) - 1);
-    for (uint32_t i = 0; i < n; i++) {
-        Mul<float, false>(tiles[tile_of(i) + 8], a[at], b[at], SAME, STRIP,
-                          BinaryRepeatParams(1, 1, 1, PAIR_BLOCKS, step, step));
-        at += STRIP * 8 * step + STRIP;
-        step += STRIP / 8;
+    Strip x = strip_at(0);
+    BinaryRepeatParams rows(1, 1, 1, PAIR_BLOCKS, 0, 0);
+    SetVectorMask<float>(0, first_lanes(STRIP));
+    for (uint32_t left = 0; left < STRIP * n; left += STRIP) {
+        rows.src0RepStride = rows.src1RepStride = x.step;
+        Mul<float, false>(tiles[x.tile + 8], a[x.at + left], b[x.at + left], SAME, STRIP, rows);
+        go_on(x);
     }
     /* The left sums of the first 64 rows do not fill their 8 lanes: a block in three. */
     Duplicate(tiles, 0.0f, LANES, NARROW * STRIP / 8, TILE_BLOCKS, 8 * TILE_BLOCKS);
@@ -120,26 +150,33 @@ __aicore__ inline void multiply_block(uint32_t n, const LocalTensor<float> &a,
 /* R_I, as 8 partial sums: columns 0..63, then the others on top. */
 __aicore__ inline void sum_left(uint32_t n, const LocalTensor<float> &a,
                                 const LocalTensor<float> &more, const LocalTensor<float> &tiles) {
-    uint32_t at = STRIP * STRIP, step = STRIP / 4;
-    for (uint32_t i = 1; i < n; i++) {
-        BlockReduceSum(tiles[tile_of(i)], a[at], STRIP, least(STRIP * i, LANES), PAIR_BLOCKS, 1,
-                       step);
-        if (i > NARROW) {
-            BlockReduceSum(more[(i - NARROW - 1) * STRIP * 8], a[at + LANES], STRIP,
-                           STRIP * (i - NARROW), 1, 1, step);
-        }
-        at += STRIP * 8 * step;
-        step += STRIP / 8;
+    Strip x = strip_at(1);
+    for (uint32_t lanes = STRIP; lanes < STRIP * n; lanes += STRIP) {
+        if (lanes <= LANES) SetVectorMask<float>(0, first_lanes(lanes));
+        BlockReduceSum<float, false>(tiles[x.tile], a[x.at], STRIP, SAME_LANES, PAIR_BLOCKS, 1,
+                                     x.step);
+        go_on(x);
+    }
+    x = strip_at(NARROW + 1);
+    for (uint32_t lanes = STRIP, to = 0; lanes + LANES < STRIP * n; lanes += STRIP) {
+        BlockReduceSum(more[to], a[x.at + LANES], STRIP, lanes, 1, 1, x.step);
+        to += STRIP * 8;
+        go_on(x);
     }
 }
 
 __aicore__ inline void add_left(uint32_t n, const LocalTensor<float> &more,
                                 const LocalTensor<float> &tiles) {
-    for (uint32_t i = NARROW + 1; i < n; i++) {
-        uint64_t mask[2] = {lanes_of((1 << STRIP / 8 * (i - NARROW)) - 1, 8), 0};
-        LocalTensor<float> left = tiles[tile_of(i)];
-        Add(left, left, more[(i - NARROW - 1) * STRIP * 8], mask, STRIP / 8,
-            BinaryRepeatParams(PAIR_BLOCKS, PAIR_BLOCKS, 1, 8 * PAIR_BLOCKS, 8 * PAIR_BLOCKS, 8));
+    Strip x = strip_at(NARROW + 1);
+    BinaryRepeatParams rows(PAIR_BLOCKS, PAIR_BLOCKS, 1, 8 * PAIR_BLOCKS, 8 * PAIR_BLOCKS, 8);
+    uint64_t own = EACH_BLOCK * 3; /* two sums of eight columns, then two more for each strip */
+    for (uint32_t i = NARROW + 1, from = 0; i < n; i++) {
+        LocalTensor<float> left = tiles[x.tile];
+        SetVectorMask<float>(0, own);
+        Add<float, false>(left, left, more[from], SAME, STRIP / 8, rows);
+        own = own << 2 | EACH_BLOCK * 3;
+        from += STRIP * 8;
+        go_on(x);
     }
 }
 
@@ -151,20 +188,19 @@ __aicore__ inline uint32_t pieces_of(uint32_t n) {
 /* The first step of the column sums: the lower half of each strip onto its upper half. */
 __aicore__ inline void halve_strips(uint32_t n, const LocalTensor<float> &a,
                                     const LocalTensor<float> &halved) {
-    uint32_t at = STRIP * STRIP, step = STRIP / 4, pitch = pieces_of(n) * LANES;
-    uint32_t to = 0, more = (n - 1) * LANES;
+    Strip x = strip_at(1);
+    BinaryRepeatParams rows(1, 1, 1, pieces_of(n) * LANES / 8, 0, 0);
     SetVectorMask<float>(0, ~0ull);
-    for (uint32_t i = 1; i < n; i++) {
-        uint32_t low = at + STRIP / 2 * 8 * step;
-        BinaryRepeatParams rows(1, 1, 1, pitch / 8, step, step);
-        Add<float, false>(halved[to], a[at], a[low], SAME, STRIP / 2, rows);
+    for (uint32_t i = 1, to = 0; i < n; i++) {
+        uint32_t low = x.at + STRIP / 2 * 8 * x.step;
+        rows.src0RepStride = rows.src1RepStride = x.step;
+        Add<float, false>(halved[to], a[x.at], a[low], SAME, STRIP / 2, rows);
         to += LANES;
         if (i > NARROW) {
-            Add<float, false>(halved[more], a[at + LANES], a[low + LANES], SAME, STRIP / 2, rows);
-            more += LANES;
+            Add<float, false>(halved[to], a[x.at + LANES], a[low + LANES], SAME, STRIP / 2, rows);
+            to += LANES;
         }
-        at += STRIP * 8 * step;
-        step += STRIP / 8;
+        go_on(x);
     }
 }
 
@@ -174,19 +210,17 @@ __aicore__ inline void sum_columns(uint32_t n, const LocalTensor<float> &halved,
     uint32_t pieces = pieces_of(n);
     BinaryRepeatParams flat(1, 1, 1, 8, 8, 8), strips(1, 1, 1, STRIP / 8, STRIP / 8, STRIP / 8);
     SetVectorMask<float>(0, ~0ull);
-    for (uint32_t rows = STRIP / 4; rows > 0; rows /= 2) {
-        uint32_t repeats = rows * pieces;
+    for (uint32_t repeats = STRIP / 4 * pieces; repeats >= pieces && pieces; repeats /= 2) {
         Add<float, false>(halved, halved, halved[repeats * LANES], SAME, repeats, flat);
         vector_done();
     }
-    SetVectorMask<float>(0, (1ull << STRIP) - 1);
-    for (uint32_t i = n - 1; i > 0; i--) {
-        LocalTensor<float> to = columns[(i - 1) * BLOCK], from = columns[i * BLOCK];
-        Add<float, false>(to, from, halved[(i - 1) * LANES], SAME, least(i, NARROW), strips);
-        if (i > NARROW) {
-            Add<float, false>(to[LANES], from[LANES], halved[(n + i - NARROW - 2) * LANES], SAME,
-                              i - NARROW, strips);
-        }
+    SetVectorMask<float>(0, first_lanes(STRIP));
+    LocalTensor<float> below = columns[(n - 1) * BLOCK];
+    for (uint32_t i = n - 1, from = pieces * LANES; i > 0; i--) {
+        LocalTensor<float> to = columns[(i - 1) * BLOCK];
+        from -= i > NARROW ? 2 * LANES : LANES;
+        Add<float, false>(to, below, halved[from], SAME, i, strips);
+        below = to;
         vector_done();
     }
 }
@@ -209,8 +243,12 @@ __aicore__ inline void add_below(uint32_t n, const LocalTensor<float> &columns,
                                  const LocalTensor<float> &corners,
                                  const LocalTensor<float> &tiles) {
     LocalTensor<float> last = tiles[(STRIP - 1) * PAIR_LANES + 8];
-    add_rows(last, columns, STRIP, (n + 1) / 2, PAIR / 8, 2 * C_STEP);
-    add_rows(last[TILE_LANES], columns[8 * C_STEP], STRIP, n / 2, PAIR / 8, 2 * C_STEP);
+    BinaryRepeatParams pairs(1, 1, 1, PAIR / 8, PAIR / 8, 2 * C_STEP);
+    Add(last, last, columns, STRIP, (n + 1) / 2, pairs);
+    if (n > 1) {
+        LocalTensor<float> second = last[TILE_LANES];
+        Add<float, false>(second, second, columns[8 * C_STEP], SAME, n / 2, pairs);
+    }
     vector_done();
     Duplicate(columns, 0.0f, STRIP, n, 1, C_STEP); /* the corner is what is left of it */
     vector_done();
@@ -222,15 +260,15 @@ __aicore__ inline void add_below(uint32_t n, const LocalTensor<float> &columns,
 
 /* Suffix sums over the 16 rows of all pairs of tiles, as in scan(). */
 __aicore__ inline void scan_tiles(const LocalTensor<float> &tiles, uint32_t pairs) {
-    SetVectorMask<float>(0, (1ull << PAIR_LANES) - 1);
-    for (uint32_t half = 1; half < STRIP / 2; half *= 2) {
-        uint32_t step = 2 * half * PAIR_BLOCKS, groups = STRIP / 2 / half * pairs;
-        BinaryRepeatParams steps(1, 1, 1, step, step, step);
-        LocalTensor<float> low = tiles[half * PAIR_LANES];
-        for (uint32_t o = 0; o < half; o++) {
-            LocalTensor<float> to = tiles[o * PAIR_LANES];
+    SetVectorMask<float>(0, first_lanes(PAIR_LANES));
+    for (uint32_t half = PAIR_LANES, groups = STRIP / 2 * pairs; half < PAIR / 2; half *= 2) {
+        BinaryRepeatParams steps(1, 1, 1, half / 4, half / 4, half / 4);
+        LocalTensor<float> low = tiles[half];
+        for (uint32_t at = 0; at < half; at += PAIR_LANES) {
+            LocalTensor<float> to = tiles[at];
             Add<float, false>(to, to, low, SAME, groups, steps);
         }
+        groups /= 2;
         vector_done();
     }
     BinaryRepeatParams steps(1, 1, 1, PAIR_BLOCKS, PAIR_BLOCKS, 0);
@@ -254,12 +292,16 @@ __aicore__ inline void sum_tiles(const LocalTensor<float> &tiles, const LocalTen
     vector_done();
     BlockReduceSum(sums, tiles, STRIP * pairs, PAIR_LANES, 1, 1, PAIR_BLOCKS);
     vector_done();
-    for (uint32_t part = 0; part < 2; part++) {
-        for (uint32_t q = 0; q < STRIP / 8; q++) { /* rows 8q.. own the left sums and blocks 0..q */
-            uint64_t mask[2] = {lanes_of(((4 << q) - 1) << part * TILE_BLOCKS, 8), 0};
-            BlockReduceSum(results[part * STRIP + 8 * q], sums[8 * 8 * q], pairs, mask,
-                           2 * STRIP / 8, 1, STRIP);
-        }
+    uint64_t top = EACH_BLOCK * 3, low = EACH_BLOCK * 7; /* rows 0..7 own a block of the tile */
+    for (uint32_t part = 0; part < 2 * STRIP; part += STRIP) {
+        SetVectorMask<float>(0, top);
+        BlockReduceSum<float, false>(results[part], sums, pairs, SAME_LANES, 2 * STRIP / 8, 1,
+                                     STRIP);
+        SetVectorMask<float>(0, low);
+        BlockReduceSum<float, false>(results[part + 8], sums[LANES], pairs, SAME_LANES,
+                                     2 * STRIP / 8, 1, STRIP);
+        top <<= TILE_BLOCKS;
+        low <<= TILE_BLOCKS;
     }
 }
 
@@ -277,8 +319,12 @@ __aicore__ inline void finish_block(Segsum &s, uint32_t n, const LocalTensor<flo
 
 __aicore__ inline void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint32_t rows) {
     LocalTensor<Elem> out = s.out.DeQue<Elem>();
-    DataCopyExtParams copy(1, rows * sizeof(Elem), 0, 0, 0);
-    DataCopyPad(to, out, copy);
+    if (s.direct) {
+        DataCopy(to, out, rows);
+    } else {
+        DataCopyExtParams copy(1, rows * sizeof(Elem), 0, 0, 0);
+        DataCopyPad(to, out, copy);
+    }
     s.out.FreeTensor(out);
 }
 
@@ -297,6 +343,12 @@ __aicore__ inline void begin_block(uint32_t rows, uint32_t n, const LocalTensor<
     add_left(n, b[LEFT_MORE], tiles);
 }
 
+__aicore__ inline void load_matrix(Segsum &s, int64_t &next, int64_t end, int64_t t) {
+    if (next >= end) return;
+    load_block(s, next * t * t, t, t, STRIP);
+    next++;
+}
+
 __aicore__ inline void run_block(Segsum &s, TileBuffer &buffer,
                                  const ExpSegsumGradTilingData &tiling) {
     int64_t t = tiling.size, core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
@@ -304,12 +356,15 @@ __aicore__ inline void run_block(Segsum &s, TileBuffer &buffer,
     if (end > tiling.matrices) end = tiling.matrices;
     uint32_t n = strips_of(t);
     LocalTensor<float> tiles = buffer.Get<float>();
-    if (m < end) load_block(s, m * t * t, t, t, STRIP);
+    int64_t next = m;
+    for (uint32_t k = 0; k < AHEAD; k++)
+        load_matrix(s, next, end, t);
     for (; m < end; m++) {
         LocalTensor<Elem> in = s.in.DeQue<Elem>();
         LocalTensor<float> a, b;
-        if (m + 1 < end) load_block(s, (m + 1) * t * t, t, t, STRIP);
+        if (!WIDEN) load_matrix(s, next, end, t);
         widen(s, in, loaded(t, n), a, b);
+        if (WIDEN) load_matrix(s, next, end, t);
         begin_block(t, n, a, b, tiles);
         Duplicate(a[COLUMNS], 0.0f, LANES, n * BLOCK / LANES, 1, 8);
         vector_done();

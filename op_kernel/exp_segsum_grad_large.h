@@ -81,30 +81,42 @@ __aicore__ inline void load_sums(Large &l, const Around &w, uint32_t n) {
     l.sums.EnQue(in);
 }
 
-/* Adds what one load brought to `sums`: column sums, row sums, totals, 128 fp32 each. The rows of
- * each kind are folded first, all kinds in step. */
-__aicore__ inline void add_sums(Large &l, const Around &w, uint32_t n,
-                                const LocalTensor<float> &sums) {
-    Piece p = piece_of(w, n);
-    LocalTensor<float> in = l.sums.DeQue<float>();
-    uint32_t rows[3] = {p.below, p.left, p.corner}, length[3] = {BLOCK, w.width, p.totals * 8};
+/* Rows of column sums, row sums and totals. */
+struct Parts {
+    LocalTensor<float> at[3];
+    uint32_t rows[3], length[3];
+};
+
+/* Adds them to `sums`, 128 fp32 for each kind. The rows of each are folded first, all kinds in
+ * step. */
+__aicore__ inline void add_parts(Parts &p, const LocalTensor<float> &sums) {
     for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < 3; k++) {
-            LocalTensor<float> top = in[k * LOAD_ROWS * BLOCK];
-            uint32_t half = (rows[k] + 1) / 2;
-            if (rows[k] < 2) continue;
-            add_flat(top, top, top[half * length[k]], (rows[k] - half) * length[k]);
-            rows[k] = half;
+            uint32_t half = (p.rows[k] + 1) / 2, length = p.length[k];
+            if (p.rows[k] < 2) continue;
+            add_flat(p.at[k], p.at[k], p.at[k][half * length], (p.rows[k] - half) * length);
+            p.rows[k] = half;
             more = true;
         }
         vector_done();
     }
     for (uint32_t k = 0; k < 3; k++) {
         LocalTensor<float> sum = sums[k * BLOCK];
-        if (rows[k]) Add(sum, sum, in[k * LOAD_ROWS * BLOCK], length[k]);
+        if (p.rows[k]) add_flat(sum, sum, p.at[k], p.length[k]);
     }
     vector_done();
+}
+
+/* What one load brought. */
+__aicore__ inline void add_sums(Large &l, const Around &w, uint32_t n,
+                                const LocalTensor<float> &sums) {
+    Piece piece = piece_of(w, n);
+    LocalTensor<float> in = l.sums.DeQue<float>();
+    Parts p = {{in, in[LOAD_ROWS * BLOCK], in[2 * LOAD_ROWS * BLOCK]},
+               {piece.below, piece.left, piece.corner},
+               {BLOCK, w.width, piece.totals * 8}};
+    add_parts(p, sums);
     l.sums.FreeTensor(in);
 }
 
@@ -126,14 +138,11 @@ __aicore__ inline void add_all_sums(Large &l, const Around &w, const LocalTensor
     }
 }
 
-/* Everything around the block: C of its last strip, the row sums to its left, the corner (8 lanes).
- * The columns of C_I from strip I + 1 on are not used; there go the left sums of those rows, which
- * belong into tile I's corner as well. */
-__aicore__ inline void gather_sums(Large &l, const Around &w, uint32_t n,
-                                   const LocalTensor<float> &scratch) {
+/* Everything around the block into its place: C of its last strip, the row sums to its left, the
+ * corner (8 lanes). The columns of C_I from strip I + 1 on are not used; there go the left sums of
+ * those rows, which belong into tile I's corner as well. */
+__aicore__ inline void spread_sums(const Around &w, uint32_t n, const LocalTensor<float> &scratch) {
     LocalTensor<float> columns = scratch[COLUMNS], left = scratch[FROM_LEFT];
-    Duplicate(columns, 0.0f, LANES, n * BLOCK / LANES, 1, 8);
-    add_all_sums(l, w, scratch);
     DataCopy(columns[(n - 1) * BLOCK], scratch[FROM_BELOW], BLOCK);
     if (w.left) {
         Brcb(scratch[SPREAD], left, n * STRIP / 8, BrcbRepeatParams(1, 8));
@@ -143,6 +152,13 @@ __aicore__ inline void gather_sums(Large &l, const Around &w, uint32_t n,
     }
     if (w.below && w.left) fold(scratch[FROM_CORNER], least(w.left, LOAD_ROWS), 8);
     vector_done();
+}
+
+__aicore__ inline void gather_sums(Large &l, const Around &w, uint32_t n,
+                                   const LocalTensor<float> &scratch) {
+    Duplicate(scratch[COLUMNS], 0.0f, LANES, n * BLOCK / LANES, 1, 8);
+    add_all_sums(l, w, scratch);
+    spread_sums(w, n, scratch);
 }
 
 /* The left sums of every row get lane 0 of its copy, those of every last row the corner. */
@@ -182,7 +198,15 @@ __aicore__ inline void load_diagonal(Segsum &s, const Large &l, int64_t m, int64
     load_block(s, m * l.t * l.t + i * BLOCK * (l.t + 1), l.t, block_rows(l, i), step);
 }
 
-__aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t end, bool gather) {
+__aicore__ inline void load_next_diagonal(Segsum &s, const Large &l, int64_t &next, int64_t end) {
+    if (next >= end) return;
+    load_diagonal(s, l, next / l.blocks, next % l.blocks);
+    next++;
+}
+
+/* The blocks before `next` are on their way already. */
+__aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t next, int64_t end,
+                                     bool gather) {
     LocalTensor<float> tiles = l.tiles.Get<float>();
     Around w = around(l, unit);
     load_sums(l, w, 0);
@@ -190,16 +214,17 @@ __aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t 
         LocalTensor<Elem> in = s.in.DeQue<Elem>();
         LocalTensor<float> a, b;
         uint32_t rows = block_rows(l, w.i), n = strips_of(rows);
-        Around next = around(l, unit + 1);
-        if (unit + 1 < end) load_diagonal(s, l, next.m, next.i);
+        if (!WIDEN) load_next_diagonal(s, l, next, end);
         widen(s, in, loaded(rows, n), a, b);
+        if (WIDEN) load_next_diagonal(s, l, next, end);
         begin_block(rows, n, a, b, tiles);
         gather_sums(l, w, n, a);
-        if (unit + 1 < end) load_sums(l, next, 0);
+        Around after = around(l, unit + 1);
+        if (unit + 1 < end) load_sums(l, after, 0);
         finish_diagonal(s, w, n, a, b, tiles);
         release(s, in);
         store_block(s, gather ? l.results[unit * BLOCK] : s.dx[w.m * l.t + w.i * BLOCK], rows);
-        w = next;
+        w = after;
     }
 }
 
@@ -230,10 +255,12 @@ __aicore__ inline void run_large(Segsum &s, Large &l, TPipe *pipe,
     int64_t diagonals = l.matrices * l.blocks, core = GetBlockIdx();
     int64_t unit = first(diagonals, core), end = first(diagonals, core + 1);
     run_tiles(s, l, tiling.units);
-    /* The first diagonal block needs no table to be loaded: it comes while others still finish. */
-    if (unit < end) load_diagonal(s, l, unit / l.blocks, unit % l.blocks);
+    /* The first diagonal blocks need no table to be loaded: they come while others still finish. */
+    int64_t next = unit;
+    for (uint32_t k = 0; k < AHEAD; k++)
+        load_next_diagonal(s, l, next, end);
     SyncAll();
-    if (unit < end) run_diagonals(s, l, unit, end, tiling.gather != 0);
+    if (unit < end) run_diagonals(s, l, unit, next, end, tiling.gather != 0);
     if (tiling.gather) {
         SyncAll();
         run_gather(s, l, pipe, tiling.line_bytes);

@@ -73,11 +73,25 @@ __aicore__ inline void sum_narrow_rows(const LocalTensor<float> &d, const LocalT
     if (n % 2) PairReduceSum(results[n / 2 * 32], sums[n / 2 * LANES], 1, 32, 1, 1, 8);
 }
 
-__aicore__ inline void compute_small(Segsum &s, const SmallShape &shape, LocalTensor<Elem> &in,
-                                     uint32_t n) {
+/* The matrices of one core, and those that are to be loaded next. */
+struct SmallShare {
+    int64_t next, end, tile;
+};
+
+__aicore__ inline void load_next_small(Segsum &s, const SmallShape &shape, SmallShare &share) {
+    int64_t left = share.end - share.next;
+    if (left <= 0) return;
+    load_small(s, shape, share.next, left < share.tile ? left : share.tile);
+    share.next += share.tile;
+}
+
+__aicore__ inline void compute_small(Segsum &s, const SmallShape &shape, SmallShare &share,
+                                     LocalTensor<Elem> &in, uint32_t n) {
     LocalTensor<float> a, b;
     uint32_t t = shape.t, blocks = shape.pitch / rows::BLOCK, count = n * t * shape.pitch;
+    if (!WIDEN) load_next_small(s, shape, share);
     widen(s, in, count, a, b);
+    if (WIDEN) load_next_small(s, shape, share);
     mul_flat(a, a, b, count);
     if ((t & (t - 1)) == 0) {
         scan(a, n * t, t, blocks);
@@ -99,16 +113,15 @@ __aicore__ inline void compute_small(Segsum &s, const SmallShape &shape, LocalTe
 __aicore__ inline void run_small(Segsum &s, const ExpSegsumGradTilingData &tiling) {
     SmallShape shape = small_shape(tiling.size);
     int64_t core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
-    int64_t end = first(tiling.units, core + 1) * tiling.unit;
+    int64_t end = first(tiling.units, core + 1) * tiling.unit, tile = tiling.tile;
     if (end > tiling.matrices) end = tiling.matrices;
-    int64_t tile = tiling.tile;
-    if (m < end) load_small(s, shape, m, end - m < tile ? end - m : tile);
+    SmallShare share = {m, end, tile};
+    for (uint32_t k = 0; k < AHEAD; k++)
+        load_next_small(s, shape, share);
     for (; m < end; m += tile) {
         LocalTensor<Elem> in = s.in.DeQue<Elem>();
-        int64_t next = m + tile;
-        if (next < end) load_small(s, shape, next, end - next < tile ? end - next : tile);
         uint32_t n = end - m < tile ? end - m : tile;
-        compute_small(s, shape, in, n);
+        compute_small(s, shape, share, in, n);
         store_small(s, shape, m, n);
     }
 }

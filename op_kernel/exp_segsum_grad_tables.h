@@ -37,13 +37,17 @@ __aicore__ inline int64_t total_at(const Large &l, int64_t m, int64_t r, int64_t
     return m * l.floats + l.blocks * (l.halves + l.blocks) * BLOCK + (r * l.blocks + j) * 8;
 }
 
-__aicore__ inline void open_large(Large &l, TPipe *pipe, const ExpSegsumGradTilingData &tiling,
-                                  GM_ADDR workspace) {
+__aicore__ inline void measure_large(Large &l, const ExpSegsumGradTilingData &tiling) {
     l.t = tiling.size;
     l.matrices = tiling.matrices;
     l.blocks = (l.t + BLOCK - 1) / BLOCK;
     l.halves = (l.t + HALF - 1) / HALF;
     l.floats = l.blocks * (l.halves + l.blocks) * BLOCK + l.halves * l.blocks * 8;
+}
+
+__aicore__ inline void open_large(Large &l, TPipe *pipe, const ExpSegsumGradTilingData &tiling,
+                                  GM_ADDR workspace) {
+    measure_large(l, tiling);
     l.table.SetGlobalBuffer((__gm__ float *)workspace);
     l.results.SetGlobalBuffer((__gm__ Elem *)(workspace + l.matrices * l.floats * sizeof(float)));
     pipe->InitBuffer(l.sums, 1, tiling.sums_bytes);
@@ -92,13 +96,12 @@ __aicore__ inline void fold_tile(const LocalTensor<float> &a) {
     vector_done();
 }
 
-/* Column sums, row sums and the total, in 8 lanes. Rows that the matrix has not are zeros. */
-__aicore__ inline void compute_tile(Segsum &s, LocalTensor<Elem> &in, uint32_t rows,
-                                    const LocalTensor<float> &columns,
+/* Column sums, row sums and the total, in 8 lanes, of a tile as fp32. Rows that the matrix has not
+ * are zeros. */
+__aicore__ inline void compute_tile(uint32_t rows, const LocalTensor<float> &a,
+                                    const LocalTensor<float> &b, const LocalTensor<float> &columns,
                                     const LocalTensor<float> &row_sums,
                                     const LocalTensor<float> &total) {
-    LocalTensor<float> a, b;
-    widen(s, in, rows * BLOCK, a, b);
     mul_flat(a, a, b, rows * BLOCK);
     if (rows < HALF) Duplicate(a[rows * BLOCK], 0.0f, (HALF - rows) * BLOCK);
     LocalTensor<float> eights = b[HALF * LANES], parts = eights[HALF * 8];
@@ -112,7 +115,6 @@ __aicore__ inline void compute_tile(Segsum &s, LocalTensor<Elem> &in, uint32_t r
     BlockReduceSum<float, false>(parts, a, 2, SAME_LANES, 1, 1, 8);
     vector_done();
     Add(total, parts, parts[8], 8, 1, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
-    release(s, in);
 }
 
 /* In the output buffer: 128 column sums, 64 row sums, the total in 8 lanes. */
@@ -131,20 +133,39 @@ __aicore__ inline void store_tile(Segsum &s, const Large &l, const Tile &tile) {
     s.out.FreeTensor(out);
 }
 
+/* Tiles of one core that are still to be loaded. */
+struct Loads {
+    Tile next;
+    int64_t left;
+};
+
+__aicore__ inline void load_next_tile(Segsum &s, const Large &l, Loads &loads) {
+    if (loads.left <= 0) return;
+    load_tile(s, l, loads.next);
+    advance(l, loads.next);
+    loads.left--;
+}
+
 __aicore__ inline void run_tiles(Segsum &s, const Large &l, int64_t units) {
     int64_t core = GetBlockIdx(), unit = first(units, core), end = first(units, core + 1);
     if (unit >= end) return;
-    Tile tile = tile_at(unit, units / l.matrices), next = tile;
-    load_tile(s, l, tile);
+    Tile tile = tile_at(unit, units / l.matrices);
+    Loads loads = {tile, end - unit};
+    for (uint32_t k = 0; k < AHEAD; k++)
+        load_next_tile(s, l, loads);
     for (; unit < end; unit++) {
         LocalTensor<Elem> in = s.in.DeQue<Elem>();
-        advance(l, next);
-        if (unit + 1 < end) load_tile(s, l, next);
+        LocalTensor<float> a, b;
+        uint32_t rows = tile_rows(l, tile);
+        if (!WIDEN) load_next_tile(s, l, loads);
+        widen(s, in, rows * BLOCK, a, b);
+        if (WIDEN) load_next_tile(s, l, loads);
         LocalTensor<float> out = s.out.AllocTensor<float>();
-        compute_tile(s, in, tile_rows(l, tile), out, out[TILE_ROW_SUMS], out[TILE_TOTAL]);
+        compute_tile(rows, a, b, out, out[TILE_ROW_SUMS], out[TILE_TOTAL]);
+        release(s, in);
         s.out.EnQue(out);
         store_tile(s, l, tile);
-        tile = next;
+        advance(l, tile);
     }
 }
 

@@ -10,12 +10,14 @@
 
 /* Tiling keys. ZERO: T <= 1 or no matrices, the result is 0, nothing is read. SMALL: T <= 64,
  * several whole matrices per tile. BLOCK: T <= 128, one matrix per tile, lower triangle only.
- * LARGE: T > 128, blocks of 128, over all cores, in two phases. */
+ * LARGE: T > 128, blocks of 128, over all cores, in two phases. WHOLE: 128 < T <= 384, the same
+ * sums, a matrix on one core. */
 enum {
     EXP_SEGSUM_ZERO = 1,
     EXP_SEGSUM_SMALL = 2,
     EXP_SEGSUM_BLOCK = 3,
     EXP_SEGSUM_LARGE = 4,
+    EXP_SEGSUM_WHOLE = 5,
 };
 
 enum {
@@ -31,6 +33,8 @@ enum {
     EXP_SEGSUM_OUT = 2048,
     /* LARGE: column sums, row sums and the total (in 8 lanes) of a tile, in fp32 */
     EXP_SEGSUM_SUMS = EXP_SEGSUM_ROWS + EXP_SEGSUM_HALF + 8,
+    /* WHOLE: the largest T */
+    EXP_SEGSUM_WHOLE_MOST = 384,
     /* LARGE: rows of each of the three kinds that are fetched at once */
     EXP_SEGSUM_LOAD_ROWS = EXP_SEGSUM_ROWS / 8,
 };
@@ -40,7 +44,7 @@ typedef struct ExpSegsumGradTilingData {
     int64_t size;
     /* product of the leading dimensions */
     int64_t matrices;
-    /* SMALL, BLOCK: matrices per unit of work; ZERO: results per unit */
+    /* SMALL, BLOCK, WHOLE: matrices per unit of work; ZERO: results per unit */
     int64_t unit;
     /* units of work in all, spread evenly over the cores */
     int64_t units;
@@ -56,7 +60,7 @@ typedef struct ExpSegsumGradTilingData {
     uint32_t wide_bytes;
     /* one for diagonal tiles, */
     uint32_t tiles_bytes;
-    /* one for sums from the workspace, */
+    /* one for sums from the workspace (LARGE) or for all of a matrix (WHOLE), */
     uint32_t sums_bytes;
     /* two for results on their way from the workspace. */
     uint32_t line_bytes;

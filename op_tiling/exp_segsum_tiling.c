@@ -71,11 +71,31 @@ static int64_t large_tiles(int64_t halves) {
     return pairs * (pairs - 1) + (halves % 2 ? pairs : 0);
 }
 
-/* The tables of partial sums; see exp_segsum_grad_large.h. */
+/* The tables of partial sums of one matrix, in bytes; see exp_segsum_grad_large.h. */
+static int64_t large_tables(int64_t t) {
+    int64_t blocks = ceil_div(t, BLOCK), halves = ceil_div(t, HALF);
+    return (blocks * halves * BLOCK + blocks * blocks * BLOCK + halves * blocks * 8) * 4;
+}
+
 static int64_t large_workspace(const ExpSegsumGradTilingData *d, int64_t es) {
-    int64_t blocks = ceil_div(d->size, BLOCK), halves = ceil_div(d->size, HALF);
-    int64_t floats = blocks * halves * BLOCK + blocks * blocks * BLOCK + halves * blocks * 8;
-    return d->matrices * (floats * 4 + (d->gather ? blocks * BLOCK * es : 0));
+    return d->matrices * (large_tables(d->size) + (d->gather ? round_up(d->size, BLOCK) * es : 0));
+}
+
+/* One core per matrix leaves cores idle in the last round; all cores on all matrices synchronise
+ * and go to memory once more. The bits are the same. Rough cycles of the vector unit, and of the
+ * copies at a core's share of the memory, from the cycle model. */
+static bool whole_is_faster(const ExpSegsumGradTilingData *d, int64_t es, int64_t cores) {
+    enum { BLOCK_CYCLES = 2300, TILE_CYCLES = 1000, SYNC_CYCLES = 3500, SHARE = 18 };
+    enum { BLOCK_ELEMENTS = 10752 }; /* short rows cost more than they have */
+    if (d->size > EXP_SEGSUM_WHOLE_MOST) return false;
+    int64_t tiles = large_tiles(ceil_div(d->size, HALF)), blocks = ceil_div(d->size, BLOCK);
+    int64_t tile_copy = HALF * BLOCK * 2 * es / SHARE, block_copy = BLOCK_ELEMENTS * 2 * es / SHARE;
+    int64_t unit = rows_per_block(d->size * es), units = ceil_div(d->matrices, unit);
+    int64_t vector = ceil_div(units, cores) * unit * (tiles * TILE_CYCLES + blocks * BLOCK_CYCLES);
+    int64_t copies = ceil_div(d->matrices * (tiles * tile_copy + blocks * block_copy), cores);
+    int64_t spread = ceil_div(d->matrices * tiles, cores) * most(TILE_CYCLES, tile_copy) +
+                     ceil_div(d->matrices * blocks, cores) * most(BLOCK_CYCLES, block_copy);
+    return most(vector, copies) <= spread + SYNC_CYCLES;
 }
 
 /* The buffers of the kernel. The operands lie 256 bytes apart modulo 512 in fp32: no two reads of a
@@ -92,12 +112,13 @@ static int64_t lay_out(ExpSegsumGradTilingData *d, uint64_t key, int64_t es) {
     d->in_bytes = (uint32_t)((d->second + tile) * es);
     d->wide_bytes = (uint32_t)(es == 2 ? (span + tile) * 4 : 0);
     int64_t out = key == EXP_SEGSUM_SMALL   ? EXP_SEGSUM_OUT * es
-                  : key == EXP_SEGSUM_BLOCK ? BLOCK * es
-                                            : EXP_SEGSUM_SUMS * 4;
+                  : key == EXP_SEGSUM_LARGE ? EXP_SEGSUM_SUMS * 4
+                                            : BLOCK * es;
     d->out_bytes = (uint32_t)round_up(out, GM_BLOCK);
     if (key != EXP_SEGSUM_SMALL) {
         d->tiles_bytes = BLOCK * EXP_SEGSUM_TILE_LANES * 4;
     }
+    if (key == EXP_SEGSUM_WHOLE) d->sums_bytes = (uint32_t)large_tables(d->size);
     if (key == EXP_SEGSUM_LARGE) {
         d->sums_bytes = 3 * EXP_SEGSUM_LOAD_ROWS * BLOCK * 4;
         d->line_bytes = (uint32_t)(d->gather ? BLOCK * es : 0);
@@ -130,6 +151,10 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
         d.unit = rows_per_block(d.size * es);
         d.units = ceil_div(d.matrices, d.unit);
         if (d.size <= HALF) d.tile = small_tile(&d, es, cores);
+    } else if (whole_is_faster(&d, es, cores)) {
+        launch->key = EXP_SEGSUM_WHOLE;
+        d.unit = rows_per_block(d.size * es);
+        d.units = ceil_div(d.matrices, d.unit);
     } else {
         launch->key = EXP_SEGSUM_LARGE;
         d.units = d.matrices * large_tiles(ceil_div(d.size, HALF));

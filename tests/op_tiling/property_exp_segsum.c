@@ -29,6 +29,10 @@ static const char *judge_buffers(const ExpSegsumGradTilingData *d, uint64_t key,
     NEED(d->second >= tile && d->span >= tile && d->in_bytes >= (d->second + tile) * es);
     NEED(es == 4 ? d->second == d->span : d->wide_bytes >= (d->span + tile) * 4);
     NEED(key == EXP_SEGSUM_SMALL || d->tiles_bytes >= 128 * 24 * 4);
+    int64_t blocks = (d->size + 127) / 128, halves = (d->size + 63) / 64;
+    NEED(key != EXP_SEGSUM_WHOLE ||
+         d->sums_bytes >= (blocks * (halves + blocks) * 128 + halves * 8) * 4);
+    NEED(!d->direct || (d->size * es % 32 == 0 && d->size * es / 32 <= 65535));
     NEED(key != EXP_SEGSUM_LARGE || (d->sums_bytes >= 3 * 16 * 128 * 4 && d->out_bytes >= 200 * 4));
     NEED(!d->gather || d->line_bytes >= 128 * es);
     return NULL;
@@ -66,8 +70,10 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
         NEED(d.units == 0 || (wide_int)(d.units - 1) * d.unit < matrices);
         return NULL;
     }
-    NEED(launch->key == (uint64_t)(size <= 64 ? EXP_SEGSUM_SMALL : EXP_SEGSUM_BLOCK) && size >= 2 &&
-         size <= 128);
+    NEED(launch->key == (uint64_t)(size <= 64    ? EXP_SEGSUM_SMALL
+                                   : size <= 128 ? EXP_SEGSUM_BLOCK
+                                                 : EXP_SEGSUM_WHOLE));
+    NEED(size >= 2 && size <= 384);
     NEED((wide_int)d.units * d.unit >= matrices && (wide_int)(d.units - 1) * d.unit < matrices);
     NEED(d.unit * size * es % 32 == 0);
     if (launch->key == EXP_SEGSUM_SMALL) {
@@ -80,8 +86,10 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
 }
 
 static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgrad_launch *b) {
-    NEED(a->key == b->key &&
-         a->workspace == b->workspace); /* the key alone decides the order of sums */
+    /* T alone decides the order of sums: it is the same in LARGE and WHOLE. */
+    bool large = a->key == EXP_SEGSUM_LARGE || a->key == EXP_SEGSUM_WHOLE;
+    NEED(large ? b->key == EXP_SEGSUM_LARGE || b->key == EXP_SEGSUM_WHOLE : a->key == b->key);
+    NEED(a->key != b->key || a->workspace == b->workspace);
     return NULL;
 }
 

@@ -177,8 +177,8 @@ def test_same_bits():
     """Any number of cores, any chip, checked or fast, alone or in a batch."""
     rng = np.random.default_rng(SEED + 6)
     for dtype in DTYPES:
-        for shape in ((37, 9, 9), (70, 16, 16), (9, 64, 64), (5, 97, 97), (3, 128, 128), (2, 259, 259),
-                      (1, 520, 520)):
+        for shape in ((37, 9, 9), (70, 16, 16), (9, 64, 64), (5, 97, 97), (3, 128, 128), (3, 150, 150),
+                      (2, 259, 259), (1, 520, 520)):
             g, y = pair(rng, shape, dtype)
             want = bits(grad(g, y))
             for how in ({"cores": 1}, {"cores": 2}, {"cores": 7}, {"fast": True},
@@ -197,14 +197,15 @@ def test_cost():
     def cost(shape, dtype, **how):
         return perf(OP, {"grad_output": shape, "grad_self": shape}, dtype=dtype, **how)
     for shape, dtype, limit, with_scalar in (
-            ((1, 16, 16, 256, 256), "bf16", 1.5, 1.6), ((16, 16, 512, 512), "bf16", 1.5, 1.5),
-            ((64, 16, 128, 128), "bf16", 1.8, 1.8), ((64, 16, 64, 64), "bf16", 3.0, 3.0),
-            ((1, 1, 1024, 1024), "fp32", 6.0, 6.0), ((4, 32, 16, 16, 16), "fp32", 8.0, 8.0)):
+            ((1, 16, 16, 256, 256), "bf16", 1.4, 1.4), ((16, 16, 512, 512), "bf16", 1.3, 1.3),
+            ((64, 16, 128, 128), "bf16", 1.6, 1.6), ((64, 16, 64, 64), "bf16", 2.4, 2.4),
+            ((1, 1, 1024, 1024), "fp32", 3.0, 3.0), ((4, 32, 16, 16, 16), "fp32", 3.0, 3.0)):
         report = cost(shape, dtype)
         moved = (report["gm_read"] + report["gm_write"]) / report["min_bytes"]
         print(f"  {dtype} {shape}: {report['ratio']:.2f} x the roofline, {moved:.3f} x the bytes")
         assert 1.0 <= report["ratio_free"] <= limit, report  # below 1 the model itself would be wrong
         assert report["ratio"] <= with_scalar, report
+        assert report["ratio_worst"] <= 1.55 * report["ratio"], report  # few scalar instructions
         assert shape[-1] < 128 or moved <= 1.15, report
     for n, t in ((5, 128), (3, 129), (3, 143), (2, 160), (2, 200), (3, 257), (1, 1000)):
         for dtype in DTYPES:
