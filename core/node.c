@@ -336,3 +336,12 @@ ascgrad_result ascgrad_need_attr(const struct ascgrad_node *node, uint32_t attr,
     return ascgrad_refuse(error, node, "%s is %" PRId64 ", but must be 0 to %" PRId64,
                           node->ir->attr[attr].name, value, most);
 }
+
+ascgrad_result ascgrad_need_later_chip(const struct ascgrad_node *node,
+                                       const struct ascgrad_chip *chip,
+                                       struct ascgrad_error *error) {
+    if (chip->arch != ASCGRAD_ARCH_910) return ASCGRAD_DONE;
+    return ascgrad_refuse(
+        error, node, "there is no kernel for the first generation of the 910 (architecture %d)",
+        ASCGRAD_ARCH_910);
+}

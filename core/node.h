@@ -79,7 +79,12 @@ struct ascgrad_node {
 
 /* What tiling may know of the chip. ub is what a kernel may use: the reserved tail is already taken
  * off. */
-enum { ASCGRAD_ARCH_A2 = 2201, ASCGRAD_ARCH_950 = 3510 }; /* CANN's numbers; A3 is as A2 */
+enum {                          /* CANN's numbers. A3 is as A2; 350 and 960DT are as 950. */
+       ASCGRAD_ARCH_910 = 1001, /* the first generation, which few operators have a kernel for */
+       ASCGRAD_ARCH_A2 = 2201,
+       ASCGRAD_ARCH_950 = 3510,
+       ASCGRAD_ARCH_960DT = 9201, /* runs the kernels of the 950: seen by ge/chip.c only */
+};
 struct ascgrad_chip {
     uint32_t cores; /* vector cores */
     uint32_t arch;
@@ -165,6 +170,11 @@ ascgrad_result ascgrad_need_inputs(const struct ascgrad_node *node, struct ascgr
 ascgrad_result ascgrad_need_output(const struct ascgrad_node *node, uint32_t output,
                                    const struct ascgrad_shape *shape, int32_t dtype,
                                    struct ascgrad_error *error);
+
+/* The chip is not of the first generation: for operators that have no kernel there. */
+ascgrad_result ascgrad_need_later_chip(const struct ascgrad_node *node,
+                                       const struct ascgrad_chip *chip,
+                                       struct ascgrad_error *error);
 
 /* The attribute is an integer from 0 to most. */
 ascgrad_result ascgrad_need_attr(const struct ascgrad_node *node, uint32_t attr, int64_t most,

@@ -33,11 +33,12 @@ static const char *soc_name(void *platform, struct text *text) {
     return value(platform, "version", "Short_SoC_version", text);
 }
 
-/* CANN 8.1 has no NpuArch yet; the short name of the chip says it as well. */
+/* CANN 8.1 has no NpuArch yet; the short name of the chip says it as well. The 960DT has a number
+ * of its own and the kernels of the 950. */
 static uint32_t arch_of(void *platform) {
     const uint64_t arch = number(platform, "version", "NpuArch");
     if (arch > 0 && arch <= UINT32_MAX) {
-        return (uint32_t)arch;
+        return arch == ASCGRAD_ARCH_960DT ? ASCGRAD_ARCH_950 : (uint32_t)arch;
     }
     struct text text;
     const char *soc = soc_name(platform, &text);
@@ -46,6 +47,9 @@ static uint32_t arch_of(void *platform) {
     }
     if (!strcmp(soc, "Ascend910_95") || !strcmp(soc, "Ascend950")) {
         return ASCGRAD_ARCH_950;
+    }
+    if (!strcmp(soc, "Ascend910")) {
+        return ASCGRAD_ARCH_910;
     }
     return 0;
 }
@@ -57,15 +61,15 @@ static uint64_t cores_of(void *platform) {
     return number(platform, "SoCInfo", split ? "vector_core_cnt" : "ai_core_cnt");
 }
 
-/* What kernels may use. On A2 and A3 the last 256 bytes belong to the framework. On 950 Ascend C
- * keeps 8 KB of the 256 KB; the platform files of CANN have that taken off already (253952), an
- * unreduced value is reduced here. */
+/* What kernels may use: all of it on the first 910. On A2 and A3 the last 256 bytes belong to the
+ * framework. On 950 Ascend C keeps 8 KB of the 256 KB; the platform files of CANN have that taken
+ * off already (253952), an unreduced value is reduced here. */
 static uint64_t usable_ub(uint64_t ub, uint32_t arch) {
     const uint64_t tail = 256, full_950 = 256 * 1024, kept_950 = 8 * 1024;
     if (arch == ASCGRAD_ARCH_A2) {
         return ub > tail ? ub - tail : 0;
     }
-    return ub >= full_950 ? ub - kept_950 : ub;
+    return arch == ASCGRAD_ARCH_950 && ub >= full_950 ? ub - kept_950 : ub;
 }
 
 ascgrad_result ascgrad_read_chip(void *platform, const struct ascgrad_node *node,
@@ -77,11 +81,12 @@ ascgrad_result ascgrad_read_chip(void *platform, const struct ascgrad_node *node
     }
     struct text text;
     const uint32_t arch = arch_of(platform);
-    if (arch != ASCGRAD_ARCH_A2 && arch != ASCGRAD_ARCH_950) {
+    if (arch != ASCGRAD_ARCH_910 && arch != ASCGRAD_ARCH_A2 && arch != ASCGRAD_ARCH_950) {
         return ascgrad_refuse(error, node,
                               "chip '%s' has architecture %" PRIu32
-                              ", supported are %d (A2, A3) and %d (950)",
-                              soc_name(platform, &text), arch, ASCGRAD_ARCH_A2, ASCGRAD_ARCH_950);
+                              ", supported are %d (first 910), %d (A2, A3) and %d (950)",
+                              soc_name(platform, &text), arch, ASCGRAD_ARCH_910, ASCGRAD_ARCH_A2,
+                              ASCGRAD_ARCH_950);
     }
     const uint64_t cores = cores_of(platform);
     const uint64_t ub = usable_ub(number(platform, "AICoreSpec", "ub_size"), arch);

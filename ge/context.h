@@ -40,7 +40,7 @@ uint32_t ascgrad_ge_infer_dtype(struct ge_context *context, const struct ascgrad
                                 ascgrad_infer_dtype_fn *infer_dtype);
 /* chips: for which chips kernel binaries of the type are installed, comma-separated, as the
  * installer wrote them into the library's own bytes (registry.c); ASCGRAD_CHIPS of them. */
-enum { ASCGRAD_CHIPS = 64 };
+enum { ASCGRAD_CHIPS = 128 };
 uint32_t ascgrad_ge_tiling(struct ge_context *context, const struct ascgrad_ir *ir,
                            ascgrad_tile_fn *tile, const volatile char *chips);
 

@@ -46,7 +46,7 @@ struct door_op {
     const struct door_arg *in, *out;
     const struct door_attr *attr;
     char *in_kinds, *out_kinds, *attr_kinds; /* as nnopbase has them: 1 required, 0 optional */
-    struct nnopbase_support *support;        /* the same columns for every chip */
+    struct nnopbase_support *support;        /* the first chip has all columns */
     const char *const *chip_names;
     uint32_t *chip_numbers;
     struct door_state *state;

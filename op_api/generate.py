@@ -26,7 +26,9 @@ HAND_WRITTEN = {
 }
 # Lists of lengths: zeros behind them change nothing. door.c says why that matters.
 LENGTHS = {"RopeGrad": "qSeqLen"}
-CHIP_NUMBER = {"ascend910b": 2, "ascend910_93": 3, "ascend950": 4}  # where nnopbase has no names
+# Where nnopbase has no names; 99 is no chip's number.
+CHIP_NUMBER = {"ascend910": 1, "ascend910b": 2, "ascend910_93": 3, "ascend950": 4, "ascend350": 16,
+               "ascend960dt": 99}
 DTYPE = {"fp32": 0, "fp16": 1, "bf16": 27}
 ND = 2
 PROFILER_ID = "0x60000"  # of aclnn functions
@@ -148,9 +150,22 @@ def args(name, names, optional):
             % (name, "\n".join(rows), name, name))
 
 
+def on_chips(op, socs):
+    """Chip -> the numbers of the columns that it has; chips without the operator left out."""
+    columns = list(zip(*(t["dtypes"] for t in op["inputs"] + op["outputs"])))
+    found = {}
+    for soc, has in socs.items():
+        some = [i for i, c in enumerate(columns)
+                if has is None or (set(c) == {c[0]} and c[0] in has.get(op["type"], []))]
+        if some:
+            found[soc] = some
+    return found
+
+
 def source(function, socs):
     op = function.op
     count = len(op["inputs"][0]["dtypes"])
+    socs = on_chips(op, socs)
     attrs = op["attrs"]
     attr_rows = "".join("    {\"%s\", %s},\n" % (n, function.kind(a))
                         for a, n in zip(attrs, function.attrs))
@@ -166,11 +181,11 @@ def source(function, socs):
         "static char out_kinds[] = %s;\n" % kinds([True] * len(op["outputs"])) +
         "static char attr_kinds[] = %s;\n" % kinds([a["required"] for a in attrs]),
         columns(op["inputs"], "in_types"), columns(op["outputs"], "out_types"),
-        "static struct nnopbase_column column[] = {\n%s\n};\n" % "\n".join(
-            "    {in_types[%d], %d, out_types[%d], %d}," % (c, len(op["inputs"]), c, len(op["outputs"]))
-            for c in range(count)),
+        "static struct nnopbase_column column[][%d] = {\n%s\n};\n" % (count, "\n".join(
+            "    {%s}," % ", ".join("{in_types[%d], %d, out_types[%d], %d}" % (
+                c, len(op["inputs"]), c, len(op["outputs"])) for c in some) for some in socs.values())),
         "static struct nnopbase_chip chip[] = {\n%s\n};\n" % "\n".join(
-            "    {column, %d}," % count for _ in socs) +
+            "    {column[%d], %d}," % (i, len(some)) for i, some in enumerate(socs.values())) +
         "static const char *const chip_names[] = {%s};\n" % ", ".join('"%s"' % s for s in socs) +
         "static uint32_t chip_numbers[] = {%s};\n" % ", ".join(str(CHIP_NUMBER[s]) for s in socs) +
         "static struct nnopbase_support support = {chip, %d};\n" % len(socs),
@@ -230,7 +245,11 @@ def main():
     with open(options.ir, encoding="ascii") as f:
         ops = json.load(f)
     with open(options.socs, encoding="ascii") as f:
-        socs = [line.split()[0] for line in f if line.strip() and not line.startswith("#")]
+        rows = [line.split() for line in f if line.strip() and not line.startswith("#")]
+    # None: all operators; else {type: dtypes}, of one dtype for all tensors. See packaging/socs.txt.
+    socs = {row[0]: None if row[2] == "all" else
+            {t: dtypes.split(",") for t, dtypes in (o.split(":") for o in row[2].split(";"))}
+            for row in rows}
     check(ops, socs)
     for op in ops:
         function = Function(op)

@@ -133,6 +133,7 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
                                             const struct ascgrad_chip *chip,
                                             struct ascgrad_launch *launch,
                                             struct ascgrad_error *error) {
+    if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     if (check(node, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     const struct ascgrad_shape *s = node->in[GRAD_OUTPUT].shape;
     int64_t es = (int64_t)ascgrad_dtype_size(node->in[GRAD_OUTPUT].dtype);

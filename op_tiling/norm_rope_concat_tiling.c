@@ -253,6 +253,7 @@ ascgrad_result ascgrad_tile_norm_rope_concat_grad(const struct ascgrad_node *nod
                                                   const struct ascgrad_chip *chip,
                                                   struct ascgrad_launch *launch,
                                                   struct ascgrad_error *error) {
+    if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     struct nrc_shapes s;
     if (nrc_check(node, &s, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     NormRopeConcatGradTilingData d;

@@ -337,6 +337,7 @@ static uint32_t plan_cores(const struct ascgrad_node *node, const struct ascgrad
 ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
                                       const struct ascgrad_chip *chip,
                                       struct ascgrad_launch *launch, struct ascgrad_error *error) {
+    if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     if (check_shapes(node, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     RopeGradMany t;
     memset(&t, 0, sizeof(RopeGradFew)); /* take_lengths clears the rest, if it is needed */

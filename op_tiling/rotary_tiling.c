@@ -164,6 +164,7 @@ ascgrad_result ascgrad_tile_rotary_mul_grad(const struct ascgrad_node *node,
                                             const struct ascgrad_chip *chip,
                                             struct ascgrad_launch *launch,
                                             struct ascgrad_error *error) {
+    if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     struct request q = {.dy = 3, .cos = 1, .sin = 2, .x = 0, .mode = HALF};
     q.has_x = true;
     q.with_x = node->attr[0].i != 0;
@@ -174,6 +175,7 @@ ascgrad_result ascgrad_tile_rotary_position_embedding_grad(const struct ascgrad_
                                                            const struct ascgrad_chip *chip,
                                                            struct ascgrad_launch *launch,
                                                            struct ascgrad_error *error) {
+    if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     struct request q = {.dy = 0, .cos = 1, .sin = 2, .x = 3};
     q.mode = node->attr[0].i;
     if (ascgrad_need_attr(node, 0, INTERLEAVE_HALF, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;

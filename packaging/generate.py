@@ -92,6 +92,33 @@ def interface(op, folder, launcher_text):
     return "%s_%s" % (op["kernel"], digest.hexdigest()[:8])
 
 
+def read_socs(path):
+    """Chip -> None if it has all operators, else {type: dtypes}."""
+    with open(path, encoding="ascii") as f:
+        rows = [line.split() for line in f if line.strip() and not line.startswith("#")]
+    socs = {row[0]: None if row[2] == "all" else
+            {t: dtypes.split(",") for t, dtypes in (o.split(":") for o in row[2].split(";"))}
+            for row in rows}
+    return socs
+
+
+def on_chip(ops, has):
+    """The IR as far as a chip has it: fewer operators, fewer columns of dtypes."""
+    if has is None:
+        return ops
+    unknown = set(has) - {op["type"] for op in ops}
+    if unknown:
+        raise SystemExit("generate: the IR has no " + ", ".join(sorted(unknown)))
+    found = []
+    for op in ops:
+        columns = zip(*(t["dtypes"] for t in op["inputs"] + op["outputs"]))
+        keep = [i for i, c in enumerate(columns) if set(c) == {c[0]} and c[0] in has.get(op["type"], [])]
+        if keep:
+            found.append(dict(op, **{side: [dict(t, dtypes=[t["dtypes"][i] for i in keep])
+                                            for t in op[side]] for side in ("inputs", "outputs")}))
+    return found
+
+
 def ops_info_record(op):
     record = {}
     for side in ("input", "output"):
@@ -193,8 +220,7 @@ def main():
     with open(args.ir, encoding="ascii") as f:
         ops = json.load(f)
     check_ir(ops)
-    with open(args.socs, encoding="ascii") as f:
-        socs = [line.split()[0] for line in f if line.strip() and not line.startswith("#")]
+    socs = read_socs(args.socs)
     here = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(here, "launcher.py.in"), encoding="ascii") as f:
         template = f.read()
@@ -203,7 +229,8 @@ def main():
     for op in ops:
         op["interface"] = interface(op, args.kernels, launcher(op, template))
     by_type = {os.path.join(tbe, "config", soc, "aic-%s-ops-info.json" % soc):
-               {op["type"]: ops_info_record(op) for op in ops} for soc in socs}
+               {op["type"]: ops_info_record(op) for op in on_chip(ops, has)}
+               for soc, has in socs.items()}
     by_type[os.path.join("framework", "tensorflow", "npu_supported_ops.json")] = {
         op["type"]: {"isGray": False, "isHeavy": False} for op in ops}
     for path, content in by_type.items():

@@ -278,28 +278,29 @@ static void run_row(const struct row *row, struct tally *tally) {
     }
 }
 
-/* Whether the operator's first row is accepted for this chip in every dtype: what `ascgrad support`
- * shows. */
-bool check_supported(const char *type, const char *soc) {
+/* The dtypes in which the operator's first row is accepted for this chip, as bits in the order
+ * below: what `ascgrad support` shows. */
+unsigned check_supported(const char *type, const char *soc) {
     static const char *const stars[] = {"fp32", "fp16", "bf16"};
     const struct row *row = NULL;
     for (size_t k = 0; !row && k < sizeof rows / sizeof rows[0]; k++)
         if (strcmp(rows[k].op, type) == 0 && !rows[k].refusal) row = &rows[k];
     struct ascgrad_plan *plan = malloc(sizeof *plan);
-    bool good = row && plan;
-    for (int i = 0; good && i < 3; i++) {
+    unsigned dtypes = 0;
+    for (unsigned i = 0; row && plan && i < 3; i++) {
         struct request r;
         enum fill fill;
         char why[ASCGRAD_WHY];
-        good = read_row(&r, row, stars[i], &fill, why);
+        bool good = read_row(&r, row, stars[i], &fill, why);
         r.soc = soc;
         struct ascgrad_call call = request_call(&r);
         good = good && ascgrad_infer(&call, why) == ASCGRAD_OK &&
                ascgrad_tile(&call, plan, why) == ASCGRAD_OK;
+        dtypes |= good ? 1u << i : 0;
         request_free(&r);
     }
     free(plan);
-    return good;
+    return dtypes;
 }
 
 /* Rows of a file, one per line: the operator, then the words of a CASE row; # begins a comment. */

@@ -85,17 +85,14 @@ int cmd_ops(int argc, char **argv) {
     return EXIT_USAGE;
 }
 
-/* The chips whose names begin like this (ascend910b1 .. ascend910b4 are ascend910b): all of them,
- * or no. */
-static bool family_supported(const char *type, const char *family) {
+/* The dtypes, as bits, that all chips whose names begin like this have (ascend910b1 .. ascend910b4
+ * are ascend910b). */
+static unsigned family_supports(const char *type, const char *family) {
     const char *name;
-    int chips = 0;
-    for (uint32_t i = 0; (name = ascgrad_soc_name(i)); i++) {
-        if (strncmp(name, family, strlen(family)) != 0) continue;
-        if (!check_supported(type, name)) return false;
-        chips++;
-    }
-    return chips > 0;
+    unsigned dtypes = ~0u;
+    for (uint32_t i = 0; (name = ascgrad_soc_name(i)); i++)
+        if (strncmp(name, family, strlen(family)) == 0) dtypes &= check_supported(type, name);
+    return dtypes;
 }
 
 /* Each type of a list once: "fp16,fp32,fp16" -> "fp16,fp32". */
@@ -115,16 +112,28 @@ int cmd_support(int argc, char **argv) {
         complain("usage: ascgrad support");
         return EXIT_USAGE;
     }
-    static const char *const families[] = {"ascend910b", "ascend910_93", "ascend950"};
-    printf("| operator | dtypes | ascend910b (A2) | ascend910_93 (A3) | ascend950 | CPU twin |\n");
-    printf("|---|---|---|---|---|---|\n");
+    static const char *const families[][2] = {{"ascend910b", "ascend910b (A2)"},
+                                              {"ascend910_93", "ascend910_93 (A3)"},
+                                              {"ascend950", "ascend950"},
+                                              {"ascend350", "ascend350"}};
+    /* by the bits of check_supported */
+    static const char *const words[] = {"no",   "fp32",      "fp16",      "fp32,fp16",
+                                        "bf16", "fp32,bf16", "fp16,bf16", "yes"};
+    enum { FAMILIES = sizeof families / sizeof families[0] };
     struct ascgrad_op_info op;
+    printf("| operator | dtypes |");
+    for (int f = 0; f < FAMILIES; f++)
+        printf(" %s |", families[f][1]);
+    printf(" CPU twin |\n|---|---|");
+    for (int f = 0; f < FAMILIES; f++)
+        printf("---|");
+    printf("---|\n");
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
         printf("| %s | ", op.type);
         print_distinct(op.in[0].types);
         printf(" |");
-        for (int f = 0; f < 3; f++)
-            printf(" %s |", family_supported(op.type, families[f]) ? "yes" : "no");
+        for (int f = 0; f < FAMILIES; f++)
+            printf(" %s |", words[family_supports(op.type, families[f][0])]);
         printf(" yes |\n");
     }
     return EXIT_DONE;

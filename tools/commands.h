@@ -20,7 +20,7 @@ int cmd_check(int argc, char **argv);
 int cmd_fusion(int argc, char **argv);
 
 /* Does tiling accept the operator's first check row on this chip, in every dtype? */
-bool check_supported(const char *type, const char *soc);
+unsigned check_supported(const char *type, const char *soc);
 
 /* "ascgrad: <sentence>" on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

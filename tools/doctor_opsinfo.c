@@ -123,14 +123,27 @@ static bool check_record(const struct doctor *d, const struct json *op, char why
     return check_attrs(op, why) && check_flags(op, why);
 }
 
+/* The file as it was shipped, with every type that the chip has; NULL if it is not there. */
+static struct json *shipped(const struct doctor *d, const char *path) {
+    int line;
+    char whole[LINE];
+    TEXT(whole, "scripts/whole/%s", path);
+    char *text = file_read(d->ours->fd, whole, NULL);
+    struct json *all = text ? json_parse(text, &line) : NULL;
+    free(text);
+    return all;
+}
+
 static bool check_file(const struct doctor *d, const char *path, char why[LINE]) {
     int line = 0;
+    struct json *whole = shipped(d, path);
     char *text = file_read(d->ours->fd, path, NULL), trouble[LINE];
-    if (!text) return doctor_text(why, LINE, "cannot be read"), false;
-    struct json *all = json_parse(text, &line);
-    free(text);
+    struct json *all = text ? json_parse(text, &line) : NULL;
     bool good = all && all->kind == JSON_OBJECT;
-    if (!good) doctor_text(why, LINE, "is not JSON: line %d", line);
+    if (!text)
+        doctor_text(why, LINE, "cannot be read");
+    else if (!good)
+        doctor_text(why, LINE, "is not JSON: line %d", line);
     for (const struct json *op = good ? all->child : NULL; good && op; op = op->next) {
         if (op->kind != JSON_OBJECT) {
             good = false;
@@ -142,12 +155,16 @@ static bool check_file(const struct doctor *d, const char *path, char why[LINE])
     }
     for (size_t i = 0; good && i < d->manifest.types; i++) {
         const char *type = d->manifest.type[i];
-        if ((json_get(all, type) != NULL) == manifest_offers(&d->manifest, type)) continue;
+        const bool on_chip = !whole || json_get(whole, type);
+        if ((json_get(all, type) != NULL) == (on_chip && manifest_offers(&d->manifest, type)))
+            continue;
         good = false;
         doctor_text(why, LINE, json_get(all, type) ? "has %s, which was left to CANN" : "has no %s",
                     type);
     }
+    free(text);
     json_free(all);
+    json_free(whole);
     return good;
 }
 

@@ -2,7 +2,9 @@
  *
  * The chips the twin knows. Cores, clock and UB: CANN 8.1 platform files. HBM: 864 bytes per cycle
  * on 910B1 (48 cores x 18, the planning figure behind 1.6 TB/s at 1850 MHz), the others in
- * proportion to their bandwidth and clock.
+ * proportion to their bandwidth and clock. 350: the platform files of CANN 9 (cores, clock, UB; HBM
+ * from their bytes per cycle and AI core, 27 and 31, which for the 950 are 31 and give its 1.6
+ * TB/s). There is no 960DT: nothing about it is public.
  */
 #include "launch.h"
 
@@ -18,6 +20,9 @@
 #define A2(name, cores, mhz, hbm)                                                                  \
     { name, ASCGRAD_ARCH_A2, cores, mhz, A2_UB, (hbm) / ((mhz)*1e6), 3.0, 0.05 }
 
+#define A5(name, cores, hbm_per_cycle)                                                             \
+    { name, ASCGRAD_ARCH_950, cores, 1650, UB_950, hbm_per_cycle, 0.8, 0.0 }
+
 /* The first one is the default. */
 static const struct twin_soc table[] = {
     A2("ascend910b1", 48, 1850, HBM_64GB),
@@ -32,7 +37,9 @@ static const struct twin_soc table[] = {
     A2("ascend910_9382", 48, 1800, HBM_64GB),
     A2("ascend910_9372", 40, 1800, HBM_64GB),
     A2("ascend910_9362", 40, 1500, HBM_32GB), /* bandwidth not confirmed */
-    {"ascend950", ASCGRAD_ARCH_950, 64, 1650, UB_950, HBM_950 / 1650e6, 0.8, 0.0},
+    A5("ascend950", 64, HBM_950 / 1650e6),
+    A5("ascend350_354f", 28, 14 * 27),
+    A5("ascend350_355e", 32, 16 * 31),
 };
 
 const struct twin_soc *twin_soc_at(size_t index) {

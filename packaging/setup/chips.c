@@ -21,6 +21,8 @@ const char *chip_short_name(const char *name) {
     if (strcmp(name, "910") == 0) return "";
     if (strncmp(name, "910", 3) == 0) return "ascend910";
     if (strncmp(name, "950", 3) == 0) return "ascend950";
+    if (strncmp(name, "350", 3) == 0) return "ascend350";
+    if (strncmp(name, "960DT", 5) == 0) return "ascend960dt";
     if (strncmp(name, "310P", 4) == 0) return "ascend310p";
     if (strncmp(name, "310B", 4) == 0) return "ascend310b";
     if (strncmp(name, "310", 3) == 0) return "ascend310";
@@ -35,15 +37,17 @@ static const char *alone(struct line line, char buffer[512]) {
 
 static const char *ask_board(int card) {
     char number[16], name[32], part[512];
-    const char *chip = "ascend910";
+    const char *chip = NULL; /* as long as the board says nothing, it may be anything */
     struct text board = {0};
     struct line line;
     snprintf(number, sizeof number, "%d", card);
     ask((const char *const[]){"npu-smi", "info", "-t", "board", "-i", number, "-c", "0", NULL},
         &board);
-    for (const char *at = text_of(&board); next_line(&at, &line);)
+    for (const char *at = text_of(&board); next_line(&at, &line);) {
+        if (!chip) chip = "ascend910";
         if (sscanf(alone(line, part), " NPU Name : %31s", name) == 1 && strncmp(name, "93", 2) == 0)
             chip = "ascend910_93";
+    }
     text_free(&board);
     return chip;
 }

@@ -63,6 +63,7 @@ struct decision {
     bool here;         /* ours with complete binaries on a chip that counts here */
     struct text why;   /* one sentence without its end, if it is not simply ours */
     struct text chips; /* of ours, with complete binaries; with commas */
+    struct text has;   /* chips that ours has a kernel for at all */
 };
 
 struct setup {

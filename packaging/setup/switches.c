@@ -22,7 +22,7 @@
 #include "setup.h"
 
 #define WHOLE "scripts/whole"
-enum { CHIPS_FIELD = 64 }; /* bytes behind ascgrad-binaries:TYPE=, see ge/registry.c */
+enum { CHIPS_FIELD = 128 }; /* bytes behind ascgrad-binaries:TYPE=, see ge/registry.c */
 
 static int cannot(const char *what, const char *path) {
     return give_up(FAILED, "cannot %s %s: %s", what, path, strerror(errno));
@@ -157,10 +157,10 @@ static int apply_library(struct setup *s, const char *path) {
         char *offer = find_switch(data, size, "ascgrad-offers", s->source.type[i], 1);
         char *chips = find_switch(data, size, "ascgrad-binaries", s->source.type[i], CHIPS_FIELD);
         if (offer) *offer = d->left ? '0' : '1';
-        if (chips) {
-            memset(chips, 0, CHIPS_FIELD);
-            memcpy(chips, text_of(&d->chips), strnlen(text_of(&d->chips), CHIPS_FIELD - 1));
-        }
+        if (chips && d->chips.size >= CHIPS_FIELD)
+            status = give_up(FAILED, "%s has no room for the chips %s", path, text_of(&d->chips));
+        else if (chips)
+            memcpy(memset(chips, 0, CHIPS_FIELD), text_of(&d->chips), d->chips.size);
         if (!offer || (!chips && strstr(path, "opmaster")))
             status = give_up(FAILED, "%s has no switch for %s", path, s->source.type[i]);
     }

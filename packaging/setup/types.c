@@ -109,7 +109,9 @@ static void look_at_chip(struct setup *s, int package, struct roots *roots, cons
         struct decision *d = &s->decision[i];
         const char *type = s->source.type[i];
         struct text why = {0};
-        bool complete = served && offer_complete(package, &ours, &cann, type, &why);
+        const bool has = served && offer_record(&ours, type);
+        bool complete = has && offer_complete(package, &ours, &cann, type, &why);
+        if (has) add_chip(&d->has, chip);
         if (complete && strstr(s->target.dir, ".o")) {
             complete = false; /* nnopbase cuts a kernel's path at its first ".o" */
             text_add(&why, "'.o' in the path %s, where aclnn cannot use kernels", s->target.dir);
@@ -121,13 +123,21 @@ static void look_at_chip(struct setup *s, int package, struct roots *roots, cons
             if (!complete && !d->left) {
                 d->left = true;
                 text_add(&d->why, "CANN has it on %s, ascgrad has %s there", chip,
-                         served ? text_of(&why) : "no kernels");
+                         has ? text_of(&why) : "no kernels");
             }
         }
         text_free(&why);
     }
     offer_free(&ours);
     offer_free(&cann);
+}
+
+/* Whether there is a kernel for a chip of this machine; for any chip if nobody can tell. */
+static bool has_kernel_here(const struct setup *s, const struct decision *d) {
+    char chip[64];
+    for (const char *at = text_of(&s->chips); next_word(&at, ',', chip, sizeof chip);)
+        if (word_in(chip, text_of(&d->has), ',')) return true;
+    return !s->chips.size;
 }
 
 /* From what was seen to what is done. */
@@ -149,6 +159,8 @@ static void settle(const struct setup *s, struct decision *d) {
         text_free(&d->chips);
         d->here = false;
     }
+    if (!d->why.size && !has_kernel_here(s, d))
+        text_add(&d->why, "ascgrad has no kernel for %s", text_of(&s->chips));
     if (!d->why.size && !d->here)
         text_add(&d->why, "no kernel binaries for %s: GE compiles its kernel, aclnn finds none",
                  s->chips.size ? text_of(&s->chips) : "any chip");
@@ -168,6 +180,7 @@ int types_decide(struct setup *s, int package) {
     for (size_t i = 0; i < s->source.types; i++) {
         text_free(&s->decision[i].why);
         text_free(&s->decision[i].chips);
+        text_free(&s->decision[i].has);
         s->decision[i] = (struct decision){0};
     }
     all_chips(s, &roots, &chips);
@@ -181,7 +194,8 @@ int types_decide(struct setup *s, int package) {
     close_roots(&roots);
     for (size_t i = 0; i < s->source.types; i++) {
         settle(s, &s->decision[i]);
-        failed = failed || s->decision[i].why.failed || s->decision[i].chips.failed;
+        failed = failed || s->decision[i].why.failed || s->decision[i].chips.failed ||
+                 s->decision[i].has.failed;
     }
     /* An operator that we overlook in CANN would be half ours. */
     if (roots.trouble)
@@ -194,6 +208,7 @@ bool types_whole_on(const struct setup *s, const char *chip) {
     for (size_t i = 0; i < s->source.types; i++) {
         const struct decision *d = &s->decision[i];
         if (s->options.no_override && d->cann_has) continue;
+        if (!word_in(chip, text_of(&d->has), ',')) continue;
         if (d->left || !word_in(chip, text_of(&d->chips), ',')) return false;
     }
     return true;

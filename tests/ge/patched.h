@@ -9,7 +9,7 @@
 #include "../../core/ir.h"
 #include "../../ge/layout.h"
 
-enum { PATCHED_FIELD = 64, PATCHED_OPS = 16 };
+enum { PATCHED_FIELD = 128, PATCHED_OPS = 16 };
 
 struct patched {
     void *handle;

@@ -33,7 +33,7 @@ def make_package(root, version):
     """An unpacked .run with as few files as `setup` takes for a package."""
     tree = os.path.join(root, "packages/vendors/ascgrad")
     offers = b"".join(b"ascgrad-offers:%s=1\0" % t.encode() for t in (TYPE, OTHER))
-    binaries = b"".join(b"ascgrad-binaries:%s=%s" % (t.encode(), bytes(64)) for t in (TYPE, OTHER))
+    binaries = b"".join(b"ascgrad-binaries:%s=%s" % (t.encode(), bytes(128)) for t in (TYPE, OTHER))
     records = '{"%s": {}, "%s": {}}\n' % (TYPE, OTHER)
     write(tree, "LICENSE", "license of %s\n" % version)
     write(tree, "op_proto/lib/linux/%s/libcust_opsproto_rt2.0.so" % ARCH, offers)

@@ -16,6 +16,7 @@ FLAGS = {"dynamicShapeSupport": {"true", "false"}, "dynamicRankSupport": {"true"
 VALUES = {"prebuildPattern": "Opaque", "coreType": "AiCore"}
 GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
 COUNT = [0, 0]
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 
 def check(condition, what):
@@ -53,9 +54,10 @@ def check_record(op, record, where):
                       (where, tensor["name"], field, columns))
             check(set(have["format"].split(",")) == {"ND"}, "%s.%s is ND" % (where, tensor["name"]))
     # A call that our record refuses is offered to CANN's kernel, with our tiling: whatever dtype CANN
-    # has for a type (these three, in 8.1 and in 2026) must be in ours.
-    check({"float16", "bfloat16"} <= set(record["input0"]["dtype"].split(",")) and
-          {"float", "float32"} & set(record["input0"]["dtype"].split(",")),
+    # has for a type (these three, in 8.1 and in 2026; only float on the first 910) must be in ours.
+    first = set(record["input0"]["dtype"].split(","))
+    check({"float", "float32"} & first and
+          (where.startswith("ascend910.") or {"float16", "bfloat16"} <= first),
           "%s: no fewer dtypes than CANN" % where)
     names = [a["name"] for a in op["attrs"]]
     check(record.get("attr", {}).get("list", "") == ",".join(names), "%s: attr.list" % where)
@@ -83,15 +85,40 @@ def check_record(op, record, where):
         check(record[flag]["flag"] == "true", "%s.%s is true" % (where, flag))
 
 
+def socs():
+    """Chip -> None (all operators) or {type: dtypes}, as packaging/socs.txt says."""
+    found = {}
+    with open(os.path.join(TOP, "packaging/socs.txt"), encoding="ascii") as f:
+        for line in f:
+            if not line.startswith("#"):
+                name, _, has = line.split()[:3]
+                found[name] = None if has == "all" else dict(
+                    (t, d.split(",")) for t, d in (o.split(":") for o in has.split(";")))
+    return found
+
+
+def only(op, dtypes):
+    """The operator with one of these dtypes for all tensors, in the IR's order."""
+    every = [t["dtypes"] for t in op["inputs"] + op["outputs"]]
+    keep = [c for c in range(len(every[0])) if {d[c] for d in every} in [{t} for t in dtypes]]
+
+    def cut(tensors):
+        return [dict(t, dtypes=[t["dtypes"][c] for c in keep]) for t in tensors]
+    return dict(op, inputs=cut(op["inputs"]), outputs=cut(op["outputs"]))
+
+
 def check_tree(root, ops, arches):
     tbe = os.path.join(root, "op_impl/ai_core/tbe")
-    for soc in ("ascend910b", "ascend910_93", "ascend950"):
+    for soc, has in socs().items():
         folder = os.path.join(tbe, "config", soc)
         check(os.listdir(folder) == ["aic-%s-ops-info.json" % soc], "%s holds one file" % folder)
         store = load(os.path.join(folder, "aic-%s-ops-info.json" % soc))
-        check(list(store) == [op["type"] for op in ops], "%s has the operators of the IR" % soc)
+        check(list(store) == [op["type"] for op in ops if not has or op["type"] in has],
+              "%s has its operators of the IR" % soc)
         for op in ops:
-            check_record(op, store[op["type"]], soc + "." + op["type"])
+            if op["type"] in store:
+                check_record(op if not has else only(op, has[op["type"]]), store[op["type"]],
+                             soc + "." + op["type"])
     impl = os.path.join(tbe, "ascgrad_impl")
     check(set(os.listdir(os.path.join(impl, "dynamic"))) == {op["kernel"] + ".py" for op in ops},
           "launchers")
@@ -129,7 +156,7 @@ def check_info(root, ops, version):
     check(lines[0] == "package=ascgrad-opp", "package.info begins with the package")
     check(version is None or fields["version"] == version, "version")
     check(fields["ops"].split() == [op["type"] for op in ops], "ops")
-    check(fields["soc"].split() == ["ascend910b", "ascend910_93", "ascend950"], "soc")
+    check(fields["soc"].split() == list(socs()), "soc")
     check(re.fullmatch(r"[0-9a-f]{64}", fields["ir_sha256"]), "ir_sha256")
     sums = {line[66:]: line[:64] for line in lines if re.match(r"[0-9a-f]{64}  ", line)}
     files = set()

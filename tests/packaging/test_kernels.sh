@@ -21,6 +21,8 @@ kernels() {
 
 expect "kernels.py" kernels "$base/ascgrad"
 said "left out: ascend950, because this toolkit does not know Ascend950PR_9599"
+said "left out: ascend350, because this toolkit does not know Ascend350_355e"
+said "left out: ascend960dt, because this toolkit does not know Ascend960DT_968B7"
 said "kernel 1 of "
 cat >"$base/check.py" <<'END'
 import glob, json, os, re, sys

@@ -37,6 +37,7 @@ ascgrad_result ascgrad_tile_swish_glu_grad(const struct ascgrad_node *node,
                                            const struct ascgrad_chip *chip,
                                            struct ascgrad_launch *launch,
                                            struct ascgrad_error *error) {
+    if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     if (check(node, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     const struct ascgrad_shape *a = node->in[A].shape;
     uint64_t need = SWISH_GLU_UB(ascgrad_dtype_size(node->in[A].dtype));
