@@ -9,6 +9,7 @@
 #define PARTNERS_H
 
 #include "kernel_operator.h"
+#include "grid.h"
 #include "rows.h"
 
 namespace rows {
@@ -28,6 +29,7 @@ __aicore__ inline void add_to_range(const LocalTensor<T> &table, uint32_t from, 
         vector_done();
         Adds(table[at], table[at], value, mask, (uint8_t)1, steps);
     }
+    ResetMask();
 }
 
 /* Entries [0, size) repeat, raised by `raise` per `size`, up to `entries`. size is a multiple of 8.
@@ -59,6 +61,7 @@ __aicore__ inline void make_table(const LocalTensor<int32_t> &table, uint32_t en
         vector_done();
         Adds(table, table, bit == 0 ? odd : unit << bit, mask, (uint8_t)1, steps);
     }
+    ResetMask();
     repeat_table(table, LANES, entries, unit * (int32_t)LANES);
 }
 
@@ -95,9 +98,9 @@ __aicore__ inline void make_signs(const LocalTensor<float> &signs, uint32_t row,
 
 /* `step`: bytes of the source that one entry advances: 4 for swapping, 2 for interleaving. The
  * table holds `entries`. */
-__aicore__ inline void gather_all(const LocalTensor<float> &to, const LocalTensor<float> &from,
-                                  uint32_t count, const LocalTensor<int32_t> &table,
-                                  uint32_t entries, uint32_t step) {
+AICORE_INLINE void gather_all(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                              uint32_t count, const LocalTensor<int32_t> &table, uint32_t entries,
+                              uint32_t step) {
     LocalTensor<uint32_t> offsets = table.ReinterpretCast<uint32_t>();
     for (uint32_t done = 0; done < count; done += entries) {
         uint32_t n = least(count - done, entries);
@@ -124,11 +127,15 @@ __aicore__ inline void join_words(const LocalTensor<T> &to, const LocalTensor<T>
 }
 
 template <typename T>
-__aicore__ inline void swap_words(const LocalTensor<T> &to, const LocalTensor<T> &from,
-                                  const LocalTensor<T> &spare, uint32_t count) {
-    shift_words(to, spare, from, count);
+AICORE_INLINE void swap_words(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                              const LocalTensor<T> &spare, uint32_t count) {
+    LocalTensor<uint32_t> words = from.template ReinterpretCast<uint32_t>(),
+                          left = to.template ReinterpretCast<uint32_t>(),
+                          right = spare.template ReinterpretCast<uint32_t>();
+    shift_up(left, words, count / 2);
+    shift_down(right, words, count / 2);
     vector_done();
-    join_words(to, to, spare, count);
+    join_bits(left, left, right, count / 2);
 }
 
 /* The second of every pair changes its sign. count is a multiple of 8. */
@@ -144,13 +151,14 @@ __aicore__ inline void negate_odd(const LocalTensor<float> &pairs, uint32_t coun
         mask[0] &= ((uint64_t)1 << rest) - 1;
         Muls(pairs[full * LANES], pairs[full * LANES], -1.0f, mask, (uint8_t)1, steps);
     }
+    ResetMask();
 }
 
 /* A pair sum in which only one of the two takes part is that one: it moves one element of every
  * pair to the front. The sign of a zero is lost: no public text says whether a lane that is masked
  * counts as +0 or as -0. */
-__aicore__ inline void pick(const LocalTensor<float> &to, const LocalTensor<float> &pairs,
-                            uint64_t lanes, uint32_t count) {
+AICORE_INLINE void pick(const LocalTensor<float> &to, const LocalTensor<float> &pairs,
+                        uint64_t lanes, uint32_t count) {
     uint64_t mask[2] = {lanes, 0};
     uint32_t full = count / LANES, rest = count - full * LANES;
     if (full > 0) {
@@ -164,49 +172,50 @@ __aicore__ inline void pick(const LocalTensor<float> &to, const LocalTensor<floa
 
 /* count: elements of the source, a multiple of 16 and less than 256 repeats; plane: from plane to
  * plane. */
-__aicore__ inline void deal(const LocalTensor<float> &planes, uint32_t plane,
-                            const LocalTensor<float> &pairs, uint32_t count) {
+AICORE_INLINE void deal(const LocalTensor<float> &planes, uint32_t plane,
+                        const LocalTensor<float> &pairs, uint32_t count) {
     pick(planes, pairs, EVEN, count);
     pick(planes[plane], pairs, ODD, count);
+    ResetMask();
 }
 
 /* The same from pairs of bfloat16, which are the upper halves of floats. */
-__aicore__ inline void deal_words(const LocalTensor<float> &planes, uint32_t plane,
-                                  const LocalTensor<uint32_t> &pairs, uint32_t count) {
+AICORE_INLINE void deal_words(const LocalTensor<float> &planes, uint32_t plane,
+                              const LocalTensor<uint32_t> &pairs, uint32_t count) {
     LocalTensor<uint32_t> even = planes.ReinterpretCast<uint32_t>(),
                           odd = planes[plane].ReinterpretCast<uint32_t>();
-    ShiftLeft(even, pairs, (uint32_t)16, (int32_t)(count / 2));
-    ShiftRight(odd, pairs, (uint32_t)16, (int32_t)(count / 2));
+    shift_up(even, pairs, count / 2);
+    shift_down(odd, pairs, count / 2);
     vector_done();
-    ShiftLeft(odd, odd, (uint32_t)16, (int32_t)(count / 2));
+    shift_up(odd, odd, count / 2);
 }
 
 /* Planes of `count` floats each to pairs of a 16-bit type. Spoils planes and spare; a barrier has
  * gone before. */
 template <typename T>
-__aicore__ inline void interleave_words(const LocalTensor<T> &pairs,
-                                        const LocalTensor<float> &planes, uint32_t plane,
-                                        const LocalTensor<float> &spare, uint32_t count) {
+AICORE_INLINE void interleave_words(const LocalTensor<T> &pairs, const LocalTensor<float> &planes,
+                                    uint32_t plane, const LocalTensor<float> &spare,
+                                    uint32_t count) {
     /* Rounded to 16 bits, then widened as bfloat16, whatever the type: that only shifts the bits up
      * by 16. */
     LocalTensor<T> narrow = spare.template ReinterpretCast<T>();
     LocalTensor<bfloat16_t> bits = spare.template ReinterpretCast<bfloat16_t>();
     LocalTensor<uint32_t> first = planes.template ReinterpretCast<uint32_t>();
     bool joined = plane == count;
-    Cast(narrow, planes, RoundMode::CAST_RINT, joined ? 2 * count : count);
+    cast_run(narrow, planes, RoundMode::CAST_RINT, joined ? 2 * count : count);
     if (!joined) {
-        Cast(narrow[plane], planes[plane], RoundMode::CAST_RINT, count);
+        cast_run(narrow[plane], planes[plane], RoundMode::CAST_RINT, count);
     }
     vector_done();
-    Cast(planes, bits, RoundMode::CAST_NONE, joined ? 2 * count : count);
+    cast_run(planes, bits, RoundMode::CAST_NONE, joined ? 2 * count : count);
     if (!joined) {
-        Cast(planes[plane], bits[plane], RoundMode::CAST_NONE, count);
+        cast_run(planes[plane], bits[plane], RoundMode::CAST_NONE, count);
     }
     vector_done();
-    ShiftRight(first, first, (uint32_t)16, (int32_t)count);
+    shift_down(first, first, count);
     vector_done();
-    Or(pairs.template ReinterpretCast<uint16_t>(), planes.template ReinterpretCast<uint16_t>(),
-       planes[plane].template ReinterpretCast<uint16_t>(), (int32_t)(2 * count));
+    join_bits(pairs.template ReinterpretCast<uint32_t>(), first,
+              planes[plane].template ReinterpretCast<uint32_t>(), count);
 }
 
 } // namespace rows

@@ -21,10 +21,11 @@
 #define ROTARY_GRAD_H
 
 #include "kernel_operator.h"
+#include "grid.h"
 #include "partners.h"
 #include "rotary_grad_move.h"
-#include "rows.h"
 #include "rotary_grad_tiling_data.h"
+#include "rows.h"
 
 namespace rotary {
 
@@ -44,6 +45,12 @@ struct Args { /* GM_ADDR is a macro with a star: one name each */
 
 template <int MODE> constexpr bool SWAPPED = MODE == ROTARY_PAIRS || MODE == ROTARY_TURNED;
 
+/* Two buffers each way, in turn. The flags of queues, without their bookkeeping: a tile has time
+ * for about a thousand scalar instructions, and a queue would take a third of them. */
+struct Slots {
+    TEventID in_full[2], in_free[2], out_full[2], out_free[2];
+};
+
 template <typename T> struct Kernel {
     const RotaryGradTiling *t;
     /* the pieces of work of this core */
@@ -52,9 +59,15 @@ template <typename T> struct Kernel {
     GlobalTensor<T> dy, cos, sin, x, dx, sum[2];
     /* [segment][dcos, dsin][line][row] */
     GlobalTensor<float> partial;
-    TQue<TPosition::VECIN, 1> in_dy, in_x, in_cos;
-    TQue<TPosition::VECOUT, 1> out_dx, out_sum;
+    TQue<TPosition::VECIN, 1> in_cos;
+    TQue<TPosition::VECOUT, 1> out_sum;
+    TBuf<TPosition::VECIN> in_dy, in_x;
+    TBuf<TPosition::VECOUT> out_dx;
     TBuf<TPosition::VECCALC> work, shift_in, shift_out;
+    Slots slots;
+    LocalTensor<T> dy_in[2], x_in[2], dx_out[2];
+    /* the slot that is filled next on the way out */
+    uint32_t out;
     /* tiles in fp32: dy, x, dy with partners swapped */
     LocalTensor<float> w_dy, w_x, w_swap;
     /* cos * dy, which becomes dx, and sin * dy */
@@ -69,6 +82,8 @@ template <typename T> struct Kernel {
 struct Band {
     int64_t line, slab, cos_row;
     uint32_t count;
+    /* rows of cos of its tiles; the last may have fewer */
+    uint32_t tile;
     Strip strip;
     /* SWAPPED: sin with partners swapped, too, and with the sign it has in dx */
     LocalTensor<float> cos, sin;
@@ -84,6 +99,73 @@ template <typename T> __aicore__ inline void set_arguments(Kernel<T> &k, const A
     k.sum[1].SetGlobalBuffer((__gm__ T *)args.dsin);
 }
 
+/* What MTE2 and V, V and MTE3 tell each other about a slot. */
+template <typename T> AICORE_INLINE void take_in(Kernel<T> &k, uint32_t slot) {
+    WaitFlag<HardEvent::V_MTE2>(k.slots.in_free[slot]);
+}
+
+template <typename T> AICORE_INLINE void send_in(Kernel<T> &k, uint32_t slot) {
+    SetFlag<HardEvent::MTE2_V>(k.slots.in_full[slot]);
+}
+
+template <typename T> AICORE_INLINE void wait_in(Kernel<T> &k, uint32_t slot) {
+    WaitFlag<HardEvent::MTE2_V>(k.slots.in_full[slot]);
+}
+
+template <typename T> AICORE_INLINE void free_in(Kernel<T> &k, uint32_t slot) {
+    SetFlag<HardEvent::V_MTE2>(k.slots.in_free[slot]);
+}
+
+/* Returns the slot. */
+template <typename T> AICORE_INLINE uint32_t take_out(Kernel<T> &k) {
+    uint32_t slot = k.out;
+    k.out ^= 1;
+    WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[slot]);
+    return slot;
+}
+
+template <typename T> AICORE_INLINE void send_out(Kernel<T> &k, uint32_t slot) {
+    SetFlag<HardEvent::V_MTE3>(k.slots.out_full[slot]);
+    WaitFlag<HardEvent::V_MTE3>(k.slots.out_full[slot]);
+}
+
+template <typename T> AICORE_INLINE void free_out(Kernel<T> &k, uint32_t slot) {
+    SetFlag<HardEvent::MTE3_V>(k.slots.out_free[slot]);
+}
+
+template <typename T> __aicore__ inline void open_slots(Kernel<T> &k, TPipe &pipe) {
+    const RotaryGradTiling &t = *k.t;
+    k.dy_in[0] = k.in_dy.template Get<T>();
+    k.dx_out[0] = k.out_dx.template Get<T>();
+    k.dy_in[1] = k.dy_in[0][t.tile];
+    k.dx_out[1] = k.dx_out[0][t.tile];
+    if (t.with_x) {
+        k.x_in[0] = k.in_x.template Get<T>();
+        k.x_in[1] = k.x_in[0][t.tile];
+    }
+    k.out = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        k.slots.in_full[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
+        k.slots.in_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
+        k.slots.out_full[i] = pipe.AllocEventID<HardEvent::V_MTE3>();
+        k.slots.out_free[i] = pipe.AllocEventID<HardEvent::MTE3_V>();
+        free_in(k, i);
+        free_out(k, i);
+    }
+}
+
+/* No flag stays set behind the kernel. */
+template <typename T> __aicore__ inline void close_slots(Kernel<T> &k, TPipe &pipe) {
+    for (uint32_t i = 0; i < 2; i++) {
+        take_in(k, i);
+        take_out(k);
+        pipe.ReleaseEventID<HardEvent::MTE2_V>(k.slots.in_full[i]);
+        pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.in_free[i]);
+        pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.out_full[i]);
+        pipe.ReleaseEventID<HardEvent::MTE3_V>(k.slots.out_free[i]);
+    }
+}
+
 /* Buffers as tiling has laid them out, and the tables of gathers. */
 template <typename T, int MODE>
 __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Args &args,
@@ -91,19 +173,20 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     set_arguments(k, args);
     k.t = &t;
     pipe.InitBuffer(k.work, t.work_bytes);
-    pipe.InitBuffer(k.in_dy, 2, t.tile_bytes);
+    pipe.InitBuffer(k.in_dy, 2 * t.tile_bytes);
     pipe.InitBuffer(k.shift_in, t.shift_bytes);
     if (t.with_x) {
-        pipe.InitBuffer(k.in_x, 2, t.tile_bytes);
+        pipe.InitBuffer(k.in_x, 2 * t.tile_bytes);
     }
     if (t.lines > 0) {
         pipe.InitBuffer(k.in_cos, 2, t.cos_bytes);
     }
     pipe.InitBuffer(k.shift_out, t.shift_bytes);
-    pipe.InitBuffer(k.out_dx, 2, t.tile_bytes);
+    pipe.InitBuffer(k.out_dx, 2 * t.tile_bytes);
     if (t.with_x) {
         pipe.InitBuffer(k.out_sum, 2, t.sum_bytes);
     }
+    open_slots(k, pipe);
     LocalTensor<float> all = k.work.template Get<float>();
     k.w_dy = all;
     k.w_swap = all[t.swap_at];
@@ -128,8 +211,8 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
 
 /* The second partner changes its sign, in n rows. */
 template <int MODE, typename T>
-__aicore__ inline void negate_second(Kernel<T> &k, const LocalTensor<float> &rows, uint32_t n,
-                                     uint32_t row) {
+AICORE_INLINE void negate_second(Kernel<T> &k, const LocalTensor<float> &rows, uint32_t n,
+                                 uint32_t row) {
     if constexpr (MODE == ROTARY_PAIRS) {
         negate_odd(rows, n * row);
     } else {
@@ -139,9 +222,8 @@ __aicore__ inline void negate_second(Kernel<T> &k, const LocalTensor<float> &row
 
 /* Partners of 16-bit types swapped, two at a time as 32-bit words; spare holds as many elements. */
 template <typename T, int MODE>
-__aicore__ inline void swap_partners(Kernel<T> &k, const LocalTensor<T> &to,
-                                     const LocalTensor<T> &from, const LocalTensor<float> &spare,
-                                     uint32_t count) {
+AICORE_INLINE void swap_partners(Kernel<T> &k, const LocalTensor<T> &to, const LocalTensor<T> &from,
+                                 const LocalTensor<float> &spare, uint32_t count) {
     if constexpr (MODE == ROTARY_PAIRS) {
         swap_words(to, from, spare.template ReinterpretCast<T>(), count);
     } else {
@@ -152,8 +234,8 @@ __aicore__ inline void swap_partners(Kernel<T> &k, const LocalTensor<T> &to,
 
 /* sin as SWAPPED modes want it: sinB for A, -sinA for B. */
 template <typename T, int MODE>
-__aicore__ inline void swap_sines(Kernel<T> &k, const LocalTensor<float> &to,
-                                  const LocalTensor<T> &in, uint32_t n, uint32_t row) {
+AICORE_INLINE void swap_sines(Kernel<T> &k, const LocalTensor<float> &to, const LocalTensor<T> &in,
+                              uint32_t n, uint32_t row) {
     uint32_t count = n * row;
     if constexpr (sizeof(T) == 4) {
         gather_all(to, in, count, k.table, k.t->table, 4);
@@ -161,24 +243,32 @@ __aicore__ inline void swap_sines(Kernel<T> &k, const LocalTensor<float> &to,
         LocalTensor<T> swapped = k.w_dx.template ReinterpretCast<T>();
         swap_partners<T, MODE>(k, swapped, in, k.w_other, count);
         vector_done();
-        Cast(to, swapped, RoundMode::CAST_NONE, count);
+        cast_run(to, swapped, RoundMode::CAST_NONE, count);
     }
     vector_done();
     negate_second<MODE>(k, to, n, row);
 }
 
-template <typename T, int MODE> __aicore__ inline void load_cosines(Kernel<T> &k, Band &band) {
-    const RotaryGradTiling &t = *k.t;
-    constexpr bool wide = sizeof(T) == 4;
+/* Elements from cos to sin in the UB. */
+template <typename T> AICORE_INLINE uint32_t sines_at(const Band &band) {
     constexpr uint32_t block = 32 / sizeof(T);
-    uint32_t row = band.strip.row, count = band.count * row,
-             each = (count + block - 1) / block * block;
+    return (band.count * band.strip.row + block - 1) / block * block;
+}
+
+/* cos and sin of a band, on their way before the tile that comes first. */
+template <typename T, int MODE> AICORE_INLINE void fetch_cosines(Kernel<T> &k, const Band &band) {
+    const RotaryGradTiling &t = *k.t;
     Area area = {band.slab * t.cos_rows + band.cos_row, 1, band.count, 0};
     LocalTensor<T> in = k.in_cos.template AllocTensor<T>();
     move_rows<T, MODE == ROTARY_PAIRS, true>(in, k.cos, area, band.strip, t);
-    move_rows<T, MODE == ROTARY_PAIRS, true>(in[each], k.sin, area, band.strip, t);
+    move_rows<T, MODE == ROTARY_PAIRS, true>(in[sines_at<T>(band)], k.sin, area, band.strip, t);
     k.in_cos.EnQue(in);
-    in = k.in_cos.template DeQue<T>();
+}
+
+template <typename T, int MODE> AICORE_INLINE void take_cosines(Kernel<T> &k, Band &band) {
+    constexpr bool wide = sizeof(T) == 4;
+    uint32_t row = band.strip.row, count = band.count * row, each = sines_at<T>(band);
+    LocalTensor<T> in = k.in_cos.template DeQue<T>();
     vector_done();
     if constexpr (wide) { /* stays in the queue until the band is done */
         band.cos = in;
@@ -191,17 +281,17 @@ template <typename T, int MODE> __aicore__ inline void load_cosines(Kernel<T> &k
         band.cos = k.cosines;
         band.sin = k.cosines[count];
         if constexpr (SWAPPED<MODE>) {
-            Cast(band.cos, in, RoundMode::CAST_NONE, count);
+            cast_run(band.cos, in, RoundMode::CAST_NONE, count);
             swap_sines<T, MODE>(k, band.sin, in[each], band.count, row);
         } else {
-            Cast(band.cos, in, RoundMode::CAST_NONE, 2 * count);
+            cast_run(band.cos, in, RoundMode::CAST_NONE, 2 * count);
         }
         k.in_cos.FreeTensor(in);
     }
     vector_done();
 }
 
-template <typename T> __aicore__ inline void free_cosines(Kernel<T> &k, Band &band) {
+template <typename T> AICORE_INLINE void free_cosines(Kernel<T> &k, Band &band) {
     if constexpr (sizeof(T) == 4) {
         k.in_cos.FreeTensor(band.cos);
     }

@@ -164,6 +164,7 @@ __aicore__ inline void clear_pad(const LocalTensor<T> &rows, uint32_t n, const S
         LocalTensor<int16_t> bits = rows[from].template ReinterpretCast<int16_t>();
         Duplicate(bits, (int16_t)0, mask, (uint8_t)n, 1, (uint8_t)(2 * s.pitch / block));
     }
+    ResetMask();
     vector_done();
 }
 

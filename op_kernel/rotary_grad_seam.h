@@ -206,9 +206,10 @@ __aicore__ inline void make_ends(Kernel<T> &k, const LocalTensor<T> &in, const L
     }
 }
 
-/* The ends before `n` rows, `stride` apart. */
+/* The ends before `n` rows, `stride` apart; slot: one that is free. */
 template <typename T, int MODE>
-__aicore__ inline void do_seams(Kernel<T> &k, int64_t row, int64_t stride, uint32_t n) {
+__aicore__ inline void do_seams(Kernel<T> &k, int64_t row, int64_t stride, uint32_t n,
+                                uint32_t slot) {
     const RotaryGradTiling &t = *k.t;
     constexpr uint32_t block = 32 / sizeof(T), pitch = MODE == ROTARY_PLANES ? 2 * block : block;
     uint32_t period = t.ragged < n ? t.ragged : n;
@@ -225,23 +226,23 @@ __aicore__ inline void do_seams(Kernel<T> &k, int64_t row, int64_t stride, uint3
     if (seams.phases == 0) {
         return;
     }
-    LocalTensor<T> in = k.in_dy.template AllocTensor<T>();
-    fetch_ends<T, MODE>(k, in, seams);
-    k.in_dy.EnQue(in);
-    in = k.in_dy.template DeQue<T>();
-    LocalTensor<T> out = k.out_dx.template AllocTensor<T>();
+    take_in(k, slot);
+    fetch_ends<T, MODE>(k, k.dy_in[slot], seams);
+    send_in(k, slot);
+    wait_in(k, slot);
+    uint32_t to = take_out(k);
+    LocalTensor<T> out = k.dx_out[to];
     vector_done();
-    make_ends<T, MODE>(k, in, out, seams);
-    k.in_dy.FreeTensor(in);
-    k.out_dx.EnQue(out);
-    out = k.out_dx.template DeQue<T>();
+    make_ends<T, MODE>(k, k.dy_in[slot], out, seams);
+    free_in(k, slot);
+    send_out(k, to);
     for (uint32_t i = 0; i < seams.phases; i++) {
         const Phase &p = seams.phase[i];
         int64_t length = p.size * sizeof(T), natural = (length + 31) / 32;
         copy_out(k.dx[(p.row + 1) * t.row - p.size], out[p.at * pitch], p.count, length,
                  seams.stride * t.row * sizeof(T) - length, pitch / block - natural);
     }
-    k.out_dx.FreeTensor(out);
+    free_out(k, to);
 }
 
 /* The ends of the rows before those of the first of the band, in every step of the chunks, where
@@ -249,7 +250,7 @@ __aicore__ inline void do_seams(Kernel<T> &k, int64_t row, int64_t stride, uint3
  * alike, and that one too unless its row before is in another step. */
 template <typename T, int MODE>
 __aicore__ inline void close_seams(Kernel<T> &k, const Band &band, int64_t first_chunk,
-                                   int64_t end_chunk) {
+                                   int64_t end_chunk, uint32_t slot) {
     const RotaryGradTiling &t = *k.t;
     constexpr uint32_t block = 32 / sizeof(T);
     int64_t row = band.slab * t.slab_stride + band.cos_row * t.cos_stride, stride = t.inner_stride;
@@ -269,7 +270,7 @@ __aicore__ inline void close_seams(Kernel<T> &k, const Band &band, int64_t first
     while (step < end) {
         int64_t n = alone ? 1 : end - step < most ? end - step : most;
         if (is_foreign(k, row - 1)) {
-            do_seams<T, MODE>(k, row, stride, (uint32_t)n);
+            do_seams<T, MODE>(k, row, stride, (uint32_t)n, slot);
         } else if (alike && !alone) {
             return;
         }

@@ -2,7 +2,8 @@
  *
  * One tile of RotaryMulGrad or RotaryPositionEmbeddingGrad: some rows of dy and x against some rows
  * of cos and sin. dx goes out at once; the terms of dcos and dsin are summed over the rows and
- * added to the accumulators.
+ * added to the accumulators. What follows from the shape of a tile is worked out when the shape
+ * changes, which is rare.
  */
 #ifndef ROTARY_GRAD_TILE_H
 #define ROTARY_GRAD_TILE_H
@@ -11,181 +12,215 @@
 
 namespace rotary {
 
+/* The shape of a tile. */
 struct Tile {
+    /* it follows from these: `rows` rows of dy for each of cos_rows, so wide */
+    uint32_t cos_rows, rows, width;
+    /* rows of dy, elements in fp32 of them all, and of one row for each of cos */
+    uint32_t n, count, size;
+    /* elements of a run of neighbouring rows, and from run to run in a 16-bit type */
+    uint32_t run, run_pitch, runs;
+    /* elements from plane to plane, and of a plane */
+    uint32_t plane, half_count;
+    /* cos and sin times dy; what the partner gives; products of rows, and of halves of rows */
+    Grid multiply, combine, terms, halves;
+    /* between memory and the UB: whole blocks at regular steps, if `plain` */
+    bool plain;
+    DataCopyParams in, out;
     Area area;
-    /* first: row of cos in the band */
-    uint32_t first, cos_rows, rows;
-    /* through the UB, for rows and for planes */
-    Steps steps, planes;
-    /* from plane to plane */
-    uint32_t plane;
-    /* elements of a run of neighbouring rows */
-    uint32_t run;
 };
 
-/* Runs of neighbouring rows begin at 32-byte blocks in a 16-bit type. If it takes two rows to fill
- * blocks, which SWAPPED modes do not mind, that may leave a gap between runs. */
-template <int MODE> __aicore__ inline uint32_t run_pitch(const Tile &tile) {
-    return SWAPPED<MODE> ? (tile.run + 15) / 16 * 16 : tile.run;
+/* Where a tile is. */
+struct Spot {
+    /* the shape, and the first row of dy */
+    const Tile *tile;
+    int64_t row;
+    /* first row of cos in the band; tiles of the same rows of cos so far, this one included */
+    uint32_t first;
+    int64_t done;
+    /* where it has been fetched to */
+    uint32_t slot;
+};
+
+/* Whether DataCopy is able to move the tile: lengths and gaps in 32-byte blocks, in 16 bits. */
+template <typename T> __aicore__ inline void plan_moves(const RotaryGradTiling &t, Tile &tile) {
+    const Area &a = tile.area;
+    int64_t row = t.row * sizeof(T), length = a.rows * row / 32, gap = 0;
+    if (a.runs > 1) {
+        gap = (a.stride - a.rows) * row / 32;
+    }
+    tile.plain = t.flat && !t.ragged && row % 32 == 0 && gap <= UINT16_MAX && length <= UINT16_MAX;
+    if (tile.plain) {
+        tile.in = DataCopyParams((uint16_t)a.runs, (uint16_t)length, (uint16_t)gap, 0);
+        tile.out = DataCopyParams((uint16_t)a.runs, (uint16_t)length, 0, (uint16_t)gap);
+    }
+}
+
+template <typename T, int MODE>
+__aicore__ inline void shape_tile(const RotaryGradTiling &t, const Strip &s, Tile &tile,
+                                  uint32_t cos_rows, uint32_t rows) {
+    uint32_t n = cos_rows * rows, cos_step = t.cos_last ? 1 : rows, row = t.cos_last ? cos_rows : 1;
+    Steps cs = {s.row, 0}, to = {s.row, 2 * cos_rows * s.row};
+    Steps steps = {cos_step * s.row, row * s.row}, planes = {cos_step * s.pitch, row * s.pitch};
+    tile.cos_rows = cos_rows;
+    tile.rows = rows;
+    tile.width = s.width;
+    tile.n = n;
+    tile.count = n * s.row;
+    tile.size = cos_rows * s.row;
+    tile.half_count = n * s.pitch;
+    tile.plane = sizeof(T) == 4 ? t.tile / 2 : (tile.half_count + 15) / 16 * 16;
+    tile.runs = t.cos_last ? rows : 1;
+    tile.area = {0, tile.runs, t.cos_last ? cos_rows : n, t.inner_stride};
+    tile.run = tile.area.rows * s.row;
+    /* Runs begin at 32-byte blocks in a 16-bit type. If it takes two rows to fill blocks, which
+     * SWAPPED modes do not mind, that may leave a gap between runs. */
+    tile.run_pitch = SWAPPED<MODE> ? (tile.run + 15) / 16 * 16 : tile.run;
+    plan_moves<T>(t, tile);
+    if constexpr (MODE == ROTARY_PLANES) {
+        tile.multiply = plan_grid(planes, cs, steps, cos_rows, rows, s.pitch);
+        tile.halves = plan_grid(to, steps, planes, cos_rows, rows, s.pitch);
+    } else {
+        tile.multiply = plan_grid(steps, cs, steps, cos_rows, rows, s.row);
+        tile.terms = plan_grid(to, steps, steps, cos_rows, rows, s.row);
+    }
+    if constexpr (MODE == ROTARY_HALVES) {
+        uint32_t rotations = n * t.rotations;
+        tile.halves = plan_grid(to, steps, steps, cos_rows, rows, s.pitch);
+        bool many = rotations > REPEATS;
+        Steps all = {2 * s.pitch, s.row};
+        tile.combine =
+            plan_grid(all, all, all, many ? t.rotations : rotations, many ? n : 1, s.pitch);
+    }
 }
 
 /* Between a 16-bit type, where runs may have gaps, and fp32, where they follow each other. */
 template <int MODE, typename TO, typename FROM>
-__aicore__ inline void cast_runs(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
-                                 const RoundMode mode, const Tile &tile) {
-    uint32_t pitch = run_pitch<MODE>(tile), to_pitch = sizeof(TO) == 2 ? pitch : tile.run;
-    uint32_t from_pitch = sizeof(FROM) == 2 ? pitch : tile.run;
-    if (pitch == tile.run) {
-        Cast(to, from, mode, tile.area.runs * tile.run);
+AICORE_INLINE void cast_runs(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
+                             const RoundMode mode, const Tile &tile) {
+    if (!SWAPPED<MODE> || tile.run_pitch == tile.run) {
+        cast_run(to, from, mode, tile.count);
         return;
     }
-    for (uint32_t i = 0; i < tile.area.runs; i++) {
+    uint32_t to_pitch = sizeof(TO) == 2 ? tile.run_pitch : tile.run;
+    uint32_t from_pitch = sizeof(FROM) == 2 ? tile.run_pitch : tile.run;
+    for (uint32_t i = 0; i < tile.runs; i++) {
         Cast(to[i * to_pitch], from[i * from_pitch], mode, tile.run);
     }
 }
 
-template <typename T>
-__aicore__ inline Tile tile_of(const RotaryGradTiling &t, const Band &band, uint32_t first,
-                               uint32_t count, int64_t chunk) {
-    int64_t outer = chunk / t.chunks_inner, inner = (chunk - outer * t.chunks_inner) * t.chunk_rows;
-    int64_t left = t.inner - inner;
-    Tile tile;
-    tile.first = first;
-    tile.cos_rows = count;
-    tile.rows = (uint32_t)(left < t.chunk_rows ? left : t.chunk_rows);
-    uint32_t n = tile.cos_rows * tile.rows, cos_step = t.cos_last ? 1 : tile.rows,
-             row = t.cos_last ? tile.cos_rows : 1;
-    tile.steps = {cos_step * band.strip.row, row * band.strip.row};
-    tile.planes = {cos_step * band.strip.pitch, row * band.strip.pitch};
-    tile.plane = sizeof(T) == 4 ? t.tile / 2 : (n * band.strip.pitch + 15) / 16 * 16;
-    tile.area.first = band.slab * t.slab_stride + outer * t.outer_stride +
-                      (band.cos_row + first) * t.cos_stride + inner * t.inner_stride;
-    tile.area.runs = t.cos_last ? tile.rows : 1;
-    tile.area.rows = t.cos_last ? tile.cos_rows : n;
-    tile.area.stride = t.inner_stride;
-    tile.run = tile.area.rows * band.strip.row;
-    return tile;
-}
-
 /* dx = cos * dy + what the partner gives. ROTARY_PLANES: in planes. */
 template <typename T, int MODE>
-__aicore__ inline void multiply(Kernel<T> &k, const Band &band, const Tile &tile,
-                                const LocalTensor<float> &dx, const LocalTensor<float> &dy,
-                                const LocalTensor<float> &partner) {
+AICORE_INLINE void multiply(Kernel<T> &k, const Band &band, const Tile &tile, uint32_t first,
+                            const LocalTensor<float> &dx, const LocalTensor<float> &dy,
+                            const LocalTensor<float> &partner) {
     const Strip &s = band.strip;
-    uint32_t at = tile.first * s.row;
-    Steps cs = {s.row, 0};
+    uint32_t at = first * s.row;
     if constexpr (MODE == ROTARY_PLANES) {
         for (uint32_t p = 0; p < 2; p++) {
-            apply_grid<MUL>(dx[p * tile.plane], tile.planes, band.cos[at + p * s.pitch], cs,
-                            dy[p * s.pitch], tile.steps, tile.cos_rows, tile.rows, s.pitch);
-            apply_grid<MUL>(k.w_other[p * tile.plane], tile.planes, band.sin[at + p * s.pitch], cs,
-                            dy[p * s.pitch], tile.steps, tile.cos_rows, tile.rows, s.pitch);
+            uint32_t half = p * s.pitch, plane = p * tile.plane;
+            walk<MUL>(tile.multiply, dx[plane], band.cos[at + half], dy[half]);
+            walk<MUL>(tile.multiply, k.w_other[plane], band.sin[at + half], dy[half]);
         }
     } else {
-        apply_grid<MUL>(dx, tile.steps, band.cos[at], cs, dy, tile.steps, tile.cos_rows, tile.rows,
-                        s.row);
-        apply_grid<MUL>(k.w_other, tile.steps, band.sin[at], cs, partner, tile.steps, tile.cos_rows,
-                        tile.rows, s.row);
+        walk<MUL>(tile.multiply, dx, band.cos[at], dy);
+        walk<MUL>(tile.multiply, k.w_other, band.sin[at], partner);
     }
 }
 
 template <typename T, int MODE>
-__aicore__ inline void combine(Kernel<T> &k, const Band &band, const Tile &tile,
-                               const LocalTensor<float> &dx) {
-    const Strip &s = band.strip;
-    uint32_t n = tile.cos_rows * tile.rows;
+AICORE_INLINE void combine(Kernel<T> &k, const Band &band, const Tile &tile,
+                           const LocalTensor<float> &dx) {
     if constexpr (MODE == ROTARY_HALVES) {
-        uint32_t step = 2 * s.pitch, rotations = n * k.t->rotations;
-        apply_rows<ADD>(dx, step, dx, step, k.w_other[s.pitch], step, rotations, s.pitch);
-        apply_rows<SUB>(dx[s.pitch], step, dx[s.pitch], step, k.w_other, step, rotations, s.pitch);
+        uint32_t b = band.strip.pitch;
+        walk<ADD>(tile.combine, dx, dx, k.w_other[b]);
+        walk<SUB>(tile.combine, dx[b], dx[b], k.w_other);
     } else if constexpr (SWAPPED<MODE>) {
-        apply_flat<ADD>(dx, dx, k.w_other, n * s.row);
+        apply_run<ADD>(dx, dx, k.w_other, tile.count);
     } else {
-        apply_flat<ADD>(dx, dx, k.w_other[tile.plane], n * s.pitch);
-        apply_flat<SUB>(dx[tile.plane], dx[tile.plane], k.w_other, n * s.pitch);
+        apply_run<ADD>(dx, dx, k.w_other[tile.plane], tile.half_count);
+        apply_run<SUB>(dx[tile.plane], dx[tile.plane], k.w_other, tile.half_count);
     }
 }
 
-/* dx to T and to memory. Where dx has been made in out itself there is nothing left to do but to
- * store. */
+/* dx to T and to memory. Where dx has been made in the slot itself there is nothing left to do but
+ * to store. */
 template <typename T, int MODE>
-__aicore__ inline void store_dx(Kernel<T> &k, const Band &band, const Tile &tile,
-                                LocalTensor<T> &out) {
-    const Strip &s = band.strip;
-    uint32_t n = tile.cos_rows * tile.rows;
+AICORE_INLINE void store_dx(Kernel<T> &k, const Band &band, const Spot &spot, uint32_t slot) {
+    const RotaryGradTiling &t = *k.t;
+    const Tile &tile = *spot.tile;
+    const LocalTensor<T> &out = k.dx_out[slot];
     if constexpr (MODE == ROTARY_PLANES) {
         vector_done();
         if constexpr (sizeof(T) == 4) {
-            gather_all(out, k.w_dx, n * s.row, k.table, k.t->table, 2);
+            gather_all(out, k.w_dx, tile.count, k.table, t.table, 2);
         } else {
-            interleave_words<T>(out, k.w_dx, tile.plane, k.w_other, n * s.pitch);
+            interleave_words<T>(out, k.w_dx, tile.plane, k.w_other, tile.half_count);
         }
     } else if constexpr (sizeof(T) == 2) {
         vector_done();
         cast_runs<MODE>(out, k.w_dx, RoundMode::CAST_RINT, tile);
     }
-    k.out_dx.EnQue(out);
-    out = k.out_dx.template DeQue<T>();
+    send_out(k, slot);
     constexpr bool pairs = MODE == ROTARY_PAIRS || MODE == ROTARY_PLANES;
-    if (k.t->ragged) {
-        uint32_t apart = k.t->flat ? run_pitch<MODE>(tile) : tile.run;
-        store_runs<T, pairs>(k, out, tile.area, s, apart);
+    if (tile.plain) {
+        DataCopy(k.dx[spot.row * t.row], out, tile.out);
     } else {
-        move_rows<T, pairs, false>(out, k.dx, tile.area, s, *k.t);
+        Area area = tile.area;
+        area.first = spot.row;
+        if (t.ragged) {
+            uint32_t apart = t.flat ? tile.run_pitch : tile.run;
+            store_runs<T, pairs>(k, out, area, band.strip, apart);
+        } else {
+            move_rows<T, pairs, false>(out, k.dx, area, band.strip, t);
+        }
     }
-    k.out_dx.FreeTensor(out);
+    free_out(k, slot);
 }
 
 /* The terms of dcos and dsin, each row of the tile a slab: [dcos of all rows of cos][dsin of all].
  * In halves and planes the sign of dsinA is left out; in SWAPPED modes the partners stand in each
  * other's place, too. */
 template <typename T, int MODE>
-__aicore__ inline void make_terms(Kernel<T> &k, const Band &band, const Tile &tile,
-                                  const LocalTensor<float> &dy, const LocalTensor<float> &partner,
-                                  const LocalTensor<float> &x) {
+AICORE_INLINE void make_terms(Kernel<T> &k, const Band &band, const Tile &tile,
+                              const LocalTensor<float> &dy, const LocalTensor<float> &partner,
+                              const LocalTensor<float> &x) {
     const Strip &s = band.strip;
-    Steps to = {s.row, 2 * tile.cos_rows * s.row};
-    LocalTensor<float> dcos = k.terms, dsin = k.terms[tile.cos_rows * s.row];
+    LocalTensor<float> dcos = k.terms, dsin = k.terms[tile.size];
     if constexpr (MODE != ROTARY_PLANES) {
-        apply_grid<MUL>(dcos, to, dy, tile.steps, x, tile.steps, tile.cos_rows, tile.rows, s.row);
+        walk<MUL>(tile.terms, dcos, dy, x);
     }
     if constexpr (SWAPPED<MODE>) {
-        apply_grid<MUL>(dsin, to, partner, tile.steps, x, tile.steps, tile.cos_rows, tile.rows,
-                        s.row);
-        return;
-    }
-    uint32_t half = MODE == ROTARY_PLANES ? tile.plane : s.pitch; /* of x */
-    Steps xs = MODE == ROTARY_PLANES ? tile.planes : tile.steps;
-    for (uint32_t g = 0; g < s.row; g += 2 * s.pitch) { /* planes have one rotation */
-        uint32_t b = g + s.pitch;
-        if constexpr (MODE == ROTARY_PLANES) {
-            apply_grid<MUL>(dcos, to, dy, tile.steps, x, xs, tile.cos_rows, tile.rows, s.pitch);
-            apply_grid<MUL>(dcos[b], to, dy[b], tile.steps, x[half], xs, tile.cos_rows, tile.rows,
-                            s.pitch);
+        walk<MUL>(tile.terms, dsin, partner, x);
+    } else if constexpr (MODE == ROTARY_PLANES) { /* one rotation */
+        walk<MUL>(tile.halves, dcos, dy, x);
+        walk<MUL>(tile.halves, dcos[s.pitch], dy[s.pitch], x[tile.plane]);
+        walk<MUL>(tile.halves, dsin, dy, x[tile.plane]);
+        walk<MUL>(tile.halves, dsin[s.pitch], dy[s.pitch], x);
+    } else {
+        for (uint32_t a = 0; a < s.row; a += 2 * s.pitch) {
+            uint32_t b = a + s.pitch;
+            walk<MUL>(tile.halves, dsin[a], dy[a], x[b]);
+            walk<MUL>(tile.halves, dsin[b], dy[b], x[a]);
         }
-        apply_grid<MUL>(dsin[g], to, dy[g], tile.steps, x[g + half], xs, tile.cos_rows, tile.rows,
-                        s.pitch);
-        apply_grid<MUL>(dsin[b], to, dy[b], tile.steps, x[g], xs, tile.cos_rows, tile.rows,
-                        s.pitch);
     }
 }
 
-/* Adds the terms of a tile into the accumulators. done: tiles of the same rows of cos so far, this
- * one included. */
+/* Adds the terms of a tile into the accumulators. */
 template <typename T>
-__aicore__ inline void accumulate(Kernel<T> &k, const Band &band, const Tile &tile, int64_t done) {
+AICORE_INLINE void accumulate(Kernel<T> &k, const Band &band, const Spot &spot) {
     const RotaryGradTiling &t = *k.t;
-    uint32_t size = tile.cos_rows * band.strip.row, at = tile.first * band.strip.row;
-    add_tree(k.terms, tile.rows, 2 * size);
+    uint32_t size = spot.tile->size, at = spot.first * band.strip.row;
+    sum_slabs(k.terms, spot.tile->rows, 2 * size);
     LocalTensor<float> level = k.sums[at];
-    Add(level, level, k.terms, (int32_t)size);
-    Add(level[t.cosines], level[t.cosines], k.terms[size], (int32_t)size);
+    apply_run<ADD>(level, level, k.terms, size);
+    apply_run<ADD>(level[t.cosines], level[t.cosines], k.terms[size], size);
+    int64_t done = spot.done;
     for (uint32_t i = 1; i < t.levels && done % ROTARY_FAN == 0; i++, done /= ROTARY_FAN) {
         LocalTensor<float> next = level[2 * t.cosines];
         vector_done();
-        Add(next, next, level, (int32_t)size);
-        Add(next[t.cosines], next[t.cosines], level[t.cosines], (int32_t)size);
+        apply_run<ADD>(next, next, level, size);
+        apply_run<ADD>(next[t.cosines], next[t.cosines], level[t.cosines], size);
         vector_done();
         Duplicate(level, 0.0f, (int32_t)size);
         Duplicate(level[t.cosines], 0.0f, (int32_t)size);
@@ -193,111 +228,156 @@ __aicore__ inline void accumulate(Kernel<T> &k, const Band &band, const Tile &ti
     }
 }
 
-/* x in fp32, in planes for ROTARY_PLANES. The queue's own tensor where nothing has to change. */
+/* Where dy, x, and what the partner is read from are in fp32: in the slot itself, if nothing has to
+ * change. */
 template <typename T, int MODE>
-__aicore__ inline LocalTensor<float> widen_x(Kernel<T> &k, const Band &band, const Tile &tile,
-                                             LocalTensor<T> &in) {
-    uint32_t n = tile.cos_rows * tile.rows, count = n * band.strip.row;
-    LocalTensor<float> x = k.w_x;
-    if constexpr (MODE == ROTARY_PLANES) {
-        clear_pad(in, n, band.strip);
-        if constexpr (sizeof(T) == 4) {
-            deal(x, tile.plane, in, count);
-        } else if constexpr (IsSameType<T, bfloat16_t>::value) {
-            deal_words(x, tile.plane, in.template ReinterpretCast<uint32_t>(), count);
-        } else {
-            Cast(k.w_other, in, RoundMode::CAST_NONE, count);
-            vector_done();
-            deal(x, tile.plane, k.w_other, count);
-        }
-        k.in_x.FreeTensor(in);
-    } else if constexpr (sizeof(T) == 4) {
-        x = in;
-    } else {
-        cast_runs<MODE>(x, in, RoundMode::CAST_NONE, tile);
-        k.in_x.FreeTensor(in);
-    }
-    return x;
-}
-
-/* dy in fp32; SWAPPED modes also leave it in w_swap with partners swapped. */
-template <typename T, int MODE>
-__aicore__ inline LocalTensor<float> widen_dy(Kernel<T> &k, const Tile &tile, LocalTensor<T> &in) {
-    LocalTensor<float> dy = k.w_dy;
+AICORE_INLINE const LocalTensor<float> &dy_of(const Kernel<T> &k, uint32_t slot) {
     if constexpr (sizeof(T) == 4) {
-        dy = in;
+        return k.dy_in[slot];
     } else {
-        cast_runs<MODE>(dy, in, RoundMode::CAST_NONE, tile);
+        return k.w_dy;
     }
-    if constexpr (SWAPPED<MODE> && sizeof(T) == 4) {
-        gather_all(k.w_swap, dy, tile.area.runs * tile.run, k.table, k.t->table, 4);
-    } else if constexpr (SWAPPED<MODE>) {
-        LocalTensor<T> swapped = k.w_dx.template ReinterpretCast<T>();
-        uint32_t pitch = run_pitch<MODE>(tile);
-        if (MODE == ROTARY_PAIRS || pitch == tile.run) { /* pairs do not care about gaps */
-            swap_partners<T, MODE>(k, swapped, in, k.w_other, tile.area.runs * pitch);
-        } else {
-            for (uint32_t i = 0; i < tile.area.runs; i++) {
-                swap_partners<T, MODE>(k, swapped[i * pitch], in[i * pitch], k.w_other, tile.run);
-            }
-        }
-        vector_done();
-        cast_runs<MODE>(k.w_swap, swapped, RoundMode::CAST_NONE, tile);
-    }
-    if constexpr (sizeof(T) == 2) {
-        k.in_dy.FreeTensor(in);
-    }
-    return dy;
 }
 
 template <typename T, int MODE>
-__aicore__ inline void do_tile(Kernel<T> &k, const Band &band, const Tile &tile, int64_t done) {
+AICORE_INLINE const LocalTensor<float> &partner_of(const Kernel<T> &k, uint32_t slot) {
+    if constexpr (SWAPPED<MODE>) {
+        return k.w_swap;
+    } else {
+        return dy_of<T, MODE>(k, slot);
+    }
+}
+
+template <typename T, int MODE>
+AICORE_INLINE const LocalTensor<float> &x_of(const Kernel<T> &k, uint32_t slot) {
+    if constexpr (sizeof(T) == 4 && MODE != ROTARY_PLANES) {
+        return k.x_in[slot];
+    } else {
+        return k.w_x;
+    }
+}
+
+template <typename T, int MODE>
+AICORE_INLINE const LocalTensor<float> &dx_of(const Kernel<T> &k, uint32_t slot) {
+    if constexpr (sizeof(T) == 4 && MODE != ROTARY_PLANES) {
+        return k.dx_out[slot];
+    } else {
+        return k.w_dx;
+    }
+}
+
+/* x to fp32, in planes for ROTARY_PLANES. */
+template <typename T, int MODE>
+AICORE_INLINE void widen_x(Kernel<T> &k, const Band &band, const Tile &tile,
+                           const LocalTensor<T> &in) {
+    if constexpr (MODE == ROTARY_PLANES) {
+        clear_pad(in, tile.n, band.strip);
+        if constexpr (sizeof(T) == 4) {
+            deal(k.w_x, tile.plane, in, tile.count);
+        } else if constexpr (IsSameType<T, bfloat16_t>::value) {
+            deal_words(k.w_x, tile.plane, in.template ReinterpretCast<uint32_t>(), tile.count);
+        } else {
+            cast_run(k.w_other, in, RoundMode::CAST_NONE, tile.count);
+            vector_done();
+            deal(k.w_x, tile.plane, k.w_other, tile.count);
+        }
+    } else if constexpr (sizeof(T) == 2) {
+        cast_runs<MODE>(k.w_x, in, RoundMode::CAST_NONE, tile);
+    }
+}
+
+/* dy with partners swapped: 16-bit words are turned before they are widened, in buffers that the
+ * tile needs later. */
+template <typename T, int MODE>
+AICORE_INLINE void swap_dy(Kernel<T> &k, const Tile &tile, const LocalTensor<T> &in) {
+    LocalTensor<T> swapped = k.w_dx.template ReinterpretCast<T>();
+    if (MODE == ROTARY_PAIRS || tile.run_pitch == tile.run) { /* pairs do not care about gaps */
+        swap_partners<T, MODE>(k, swapped, in, k.w_other, tile.runs * tile.run_pitch);
+    } else {
+        for (uint32_t i = 0; i < tile.runs; i++) {
+            uint32_t at = i * tile.run_pitch;
+            swap_partners<T, MODE>(k, swapped[at], in[at], k.w_other, tile.run);
+        }
+    }
+    vector_done();
+    cast_runs<MODE>(k.w_swap, swapped, RoundMode::CAST_NONE, tile);
+}
+
+template <typename T, int MODE>
+AICORE_INLINE void widen_dy(Kernel<T> &k, const Tile &tile, const LocalTensor<T> &in) {
+    if constexpr (sizeof(T) == 2) {
+        cast_runs<MODE>(k.w_dy, in, RoundMode::CAST_NONE, tile);
+        if constexpr (SWAPPED<MODE>) {
+            swap_dy<T, MODE>(k, tile, in);
+        }
+    } else if constexpr (SWAPPED<MODE>) {
+        gather_all(k.w_swap, in, tile.count, k.table, k.t->table, 4);
+    }
+}
+
+/* dy and x of a tile to its slot. */
+template <typename T, int MODE>
+AICORE_INLINE void fetch_tile(Kernel<T> &k, const Band &band, const Spot &spot) {
     const RotaryGradTiling &t = *k.t;
-    constexpr bool wide = sizeof(T) == 4;
-    LocalTensor<T> dy_in = k.in_dy.template AllocTensor<T>(), x_in;
-    move_rows<T, MODE == ROTARY_PAIRS, true>(dy_in, k.dy, tile.area, band.strip, t);
-    k.in_dy.EnQue(dy_in);
+    const Tile &tile = *spot.tile;
+    take_in(k, spot.slot);
+    if (tile.plain) {
+        int64_t at = spot.row * t.row;
+        DataCopy(k.dy_in[spot.slot], k.dy[at], tile.in);
+        if (t.with_x) {
+            DataCopy(k.x_in[spot.slot], k.x[at], tile.in);
+        }
+    } else {
+        Area area = tile.area;
+        area.first = spot.row;
+        move_rows<T, MODE == ROTARY_PAIRS, true>(k.dy_in[spot.slot], k.dy, area, band.strip, t);
+        if (t.with_x) {
+            move_rows<T, MODE == ROTARY_PAIRS || MODE == ROTARY_PLANES, true>(
+                k.x_in[spot.slot], k.x, area, band.strip, t);
+        }
+    }
+    send_in(k, spot.slot);
+}
+
+template <typename T, int MODE>
+AICORE_INLINE void do_tile(Kernel<T> &k, const Band &band, const Spot &spot) {
+    const RotaryGradTiling &t = *k.t;
+    const Tile &tile = *spot.tile;
+    constexpr bool wide = sizeof(T) == 4, direct = wide && MODE != ROTARY_PLANES;
+    wait_in(k, spot.slot);
+    vector_done();
+    widen_dy<T, MODE>(k, tile, k.dy_in[spot.slot]);
     if (t.with_x) {
-        x_in = k.in_x.template AllocTensor<T>();
-        move_rows<T, MODE == ROTARY_PAIRS || MODE == ROTARY_PLANES, true>(x_in, k.x, tile.area,
-                                                                          band.strip, t);
-        k.in_x.EnQue(x_in);
+        widen_x<T, MODE>(k, band, tile, k.x_in[spot.slot]);
     }
-    dy_in = k.in_dy.template DeQue<T>();
+    if constexpr (!wide) {
+        free_in(k, spot.slot);
+    }
+    uint32_t slot = 0;
+    if constexpr (direct) {
+        slot = take_out(k);
+    }
+    const LocalTensor<float> &dy = dy_of<T, MODE>(k, spot.slot);
+    const LocalTensor<float> &partner = partner_of<T, MODE>(k, spot.slot);
+    const LocalTensor<float> &dx = dx_of<T, MODE>(k, slot);
     vector_done();
-    LocalTensor<float> dx = k.w_dx, x;
-    LocalTensor<float> dy = widen_dy<T, MODE>(k, tile, dy_in);
-    LocalTensor<float> partner = SWAPPED<MODE> ? k.w_swap : dy;
-    if (MODE == ROTARY_PLANES && t.with_x) { /* needs w_other before Multiply does */
-        x_in = k.in_x.template DeQue<T>();
-        x = widen_x<T, MODE>(k, band, tile, x_in);
-    }
-    LocalTensor<T> out = k.out_dx.template AllocTensor<T>();
-    if constexpr (wide && MODE != ROTARY_PLANES) {
-        dx = out;
-    }
-    vector_done();
-    multiply<T, MODE>(k, band, tile, dx, dy, partner);
-    if (MODE != ROTARY_PLANES && t.with_x) {
-        x_in = k.in_x.template DeQue<T>();
-        x = widen_x<T, MODE>(k, band, tile, x_in);
-    }
+    multiply<T, MODE>(k, band, tile, spot.first, dx, dy, partner);
     vector_done();
     combine<T, MODE>(k, band, tile, dx);
-    store_dx<T, MODE>(k, band, tile, out);
+    if constexpr (!direct) {
+        slot = take_out(k);
+    }
+    store_dx<T, MODE>(k, band, spot, slot);
     if (t.with_x) {
         vector_done();
-        make_terms<T, MODE>(k, band, tile, dy, partner, x);
+        make_terms<T, MODE>(k, band, tile, dy, partner, x_of<T, MODE>(k, spot.slot));
     }
     if constexpr (wide) {
-        k.in_dy.FreeTensor(dy_in);
-        if (MODE != ROTARY_PLANES && t.with_x) {
-            k.in_x.FreeTensor(x_in);
-        }
+        free_in(k, spot.slot);
     }
     if (t.levels > 0) {
         vector_done();
-        accumulate(k, band, tile, done);
+        accumulate(k, band, spot);
     }
 }
 

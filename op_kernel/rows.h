@@ -9,6 +9,10 @@
 
 #include "kernel_operator.h"
 
+/* For what runs in every tile: scalar code is a good part of a tile's time, and a call that is not
+ * inlined passes its tensors through memory. */
+#define AICORE_INLINE __aicore__ inline __attribute__((always_inline))
+
 namespace rows {
 
 using namespace AscendC;
@@ -28,15 +32,15 @@ __aicore__ inline uint32_t up(uint32_t a, uint32_t b) {
 }
 
 /* Everything before this has been written when anything behind it reads. */
-__aicore__ inline void vector_done() {
+AICORE_INLINE void vector_done() {
     PipeBarrier<PIPE_V>();
 }
 
 enum Op { MUL, ADD, SUB };
 
 template <Op OP, typename F>
-__aicore__ inline void apply_flat(const LocalTensor<F> &to, const LocalTensor<F> &a,
-                                  const LocalTensor<F> &b, uint32_t count) {
+AICORE_INLINE void apply_flat(const LocalTensor<F> &to, const LocalTensor<F> &a,
+                              const LocalTensor<F> &b, uint32_t count) {
     if constexpr (OP == MUL) {
         Mul(to, a, b, (int32_t)count);
     } else if constexpr (OP == ADD) {
@@ -75,6 +79,7 @@ repeat_rows(const LocalTensor<F> &to, uint32_t to_step, const LocalTensor<F> &a,
                               least(columns - c, lanes), repeats, steps);
         }
     }
+    ResetMask();
 }
 
 /* The same of floats, with steps of any length, by the fewest calls. */
@@ -95,35 +100,6 @@ __aicore__ inline void apply_rows(const LocalTensor<float> &to, uint32_t to_step
     }
     for (uint32_t i = 0; i < n; i++) {
         apply_flat<OP>(to[i * to_step], a[i * a_step], b[i * b_step], columns);
-    }
-}
-
-/* Floats from one row of cos to the next, and from one row of dy that it serves to the next. */
-struct Steps {
-    uint32_t cos, row;
-};
-
-/* cos_rows times rows of `columns` floats. */
-template <Op OP>
-__aicore__ inline void apply_grid(const LocalTensor<float> &to, Steps ts,
-                                  const LocalTensor<float> &a, Steps as,
-                                  const LocalTensor<float> &b, Steps bs, uint32_t cos_rows,
-                                  uint32_t rows, uint32_t columns) {
-    if (ts.cos == columns && as.cos == columns && bs.cos == columns) {
-        columns *= cos_rows;
-        cos_rows = 1;
-    }
-    bool near = ts.cos <= REPEATS * BLOCK && as.cos <= REPEATS * BLOCK && bs.cos <= REPEATS * BLOCK;
-    if (cos_rows == 1 || rows >= cos_rows || !near) {
-        for (uint32_t k = 0; k < cos_rows; k++) {
-            apply_rows<OP>(to[k * ts.cos], ts.row, a[k * as.cos], as.row, b[k * bs.cos], bs.row,
-                           rows, columns);
-        }
-    } else {
-        for (uint32_t r = 0; r < rows; r++) {
-            apply_rows<OP>(to[r * ts.row], ts.cos, a[r * as.row], as.cos, b[r * bs.row], bs.cos,
-                           cos_rows, columns);
-        }
     }
 }
 
@@ -151,16 +127,7 @@ __aicore__ inline void scale_rows(const LocalTensor<float> &to, uint32_t to_step
                  steps);
         }
     }
-}
-
-/* The sum of n slabs of `size` floats, left in the first: a tree whose shape depends on n alone. */
-__aicore__ inline void add_tree(const LocalTensor<float> &slabs, uint32_t n, uint32_t size) {
-    while (n > 1) {
-        uint32_t kept = (n + 1) / 2;
-        Add(slabs, slabs, slabs[kept * size], (int32_t)((n - kept) * size));
-        PipeBarrier<PIPE_V>();
-        n = kept;
-    }
+    ResetMask();
 }
 
 } // namespace rows

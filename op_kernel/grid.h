@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Words of the kernels whose scalar code counts: calls without a mask of their own, and grids of
+ * calls that are planned once and walked in every tile. Everything here expects all lanes to be on,
+ * and leaves them so; what sets a mask elsewhere calls ResetMask when it is done.
+ */
+#ifndef GRID_H
+#define GRID_H
+
+#include "kernel_operator.h"
+#include "rows.h"
+
+namespace rows {
+
+using namespace AscendC;
+
+/* Whether `count` neighbouring numbers are whole repeats, and few enough for one call. */
+template <typename F> AICORE_INLINE bool is_whole(uint32_t count) {
+    constexpr uint32_t lanes = 256 / sizeof(F);
+    return count % lanes == 0 && count <= REPEATS * lanes;
+}
+
+template <Op OP, typename F>
+AICORE_INLINE void apply_whole(const LocalTensor<F> &to, const LocalTensor<F> &a,
+                               const LocalTensor<F> &b, uint32_t repeats,
+                               const BinaryRepeatParams &steps) {
+    if constexpr (OP == MUL) {
+        Mul<F, false>(to, a, b, MASK_PLACEHOLDER, (uint8_t)repeats, steps);
+    } else if constexpr (OP == ADD) {
+        Add<F, false>(to, a, b, MASK_PLACEHOLDER, (uint8_t)repeats, steps);
+    } else {
+        Sub<F, false>(to, a, b, MASK_PLACEHOLDER, (uint8_t)repeats, steps);
+    }
+}
+
+/* `count` neighbouring numbers. */
+template <Op OP>
+AICORE_INLINE void apply_run(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                             const LocalTensor<float> &b, uint32_t count) {
+    if (is_whole<float>(count)) {
+        apply_whole<OP>(to, a, b, count / LANES, BinaryRepeatParams());
+    } else {
+        apply_flat<OP>(to, a, b, count);
+    }
+}
+
+template <typename TO, typename FROM>
+AICORE_INLINE void cast_run(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
+                            const RoundMode mode, uint32_t count) {
+    if (is_whole<float>(count)) {
+        UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
+        Cast<TO, FROM, false>(to, from, mode, MASK_PLACEHOLDER, (uint8_t)(count / LANES), steps);
+    } else {
+        Cast(to, from, mode, count);
+    }
+}
+
+/* n words moved by 16 bits, towards the upper end or the lower. */
+AICORE_INLINE void shift_up(const LocalTensor<uint32_t> &to, const LocalTensor<uint32_t> &from,
+                            uint32_t n) {
+    if (is_whole<uint32_t>(n)) {
+        ShiftLeft<uint32_t, false>(to, from, (uint32_t)16, MASK_PLACEHOLDER, (uint8_t)(n / LANES),
+                                   UnaryRepeatParams());
+    } else {
+        ShiftLeft(to, from, (uint32_t)16, (int32_t)n);
+    }
+}
+
+AICORE_INLINE void shift_down(const LocalTensor<uint32_t> &to, const LocalTensor<uint32_t> &from,
+                              uint32_t n) {
+    if (is_whole<uint32_t>(n)) {
+        ShiftRight<uint32_t, false>(to, from, (uint32_t)16, MASK_PLACEHOLDER, (uint8_t)(n / LANES),
+                                    UnaryRepeatParams());
+    } else {
+        ShiftRight(to, from, (uint32_t)16, (int32_t)n);
+    }
+}
+
+/* n words, each from the bits of two. */
+AICORE_INLINE void join_bits(const LocalTensor<uint32_t> &to, const LocalTensor<uint32_t> &a,
+                             const LocalTensor<uint32_t> &b, uint32_t n) {
+    LocalTensor<uint16_t> out = to.ReinterpretCast<uint16_t>(), p = a.ReinterpretCast<uint16_t>(),
+                          q = b.ReinterpretCast<uint16_t>();
+    if (is_whole<uint32_t>(n)) {
+        Or<uint16_t, false>(out, p, q, MASK_PLACEHOLDER, (uint8_t)(n / LANES),
+                            BinaryRepeatParams());
+    } else {
+        Or(out, p, q, (int32_t)(2 * n));
+    }
+}
+
+/* The sum of n slabs of `size` floats, left in the first: a tree whose shape depends on n alone. */
+AICORE_INLINE void sum_slabs(const LocalTensor<float> &slabs, uint32_t n, uint32_t size) {
+    while (n > 1) {
+        uint32_t kept = (n + 1) / 2;
+        apply_run<ADD>(slabs, slabs, slabs[kept * size], (n - kept) * size);
+        vector_done();
+        n = kept;
+    }
+}
+
+/* Floats from one row of cos to the next, and from one row of dy that it serves to the next. */
+struct Steps {
+    uint32_t cos, row;
+};
+
+/* The same for the three operands of a call. */
+struct Strides {
+    uint32_t to, a, b;
+};
+
+/* Calls at regular steps: `slow` times `fast` of them. */
+struct Grid {
+    uint32_t slow, fast;
+    Strides far, near;
+    /* of a call; 0: it has `count` numbers */
+    uint32_t repeats, count;
+    /* lanes of one more slow step; 0: there is none */
+    uint32_t tail;
+    BinaryRepeatParams steps;
+};
+
+__aicore__ inline bool is_near(Strides s) {
+    return s.to <= REPEATS * BLOCK && s.a <= REPEATS * BLOCK && s.b <= REPEATS * BLOCK;
+}
+
+__aicore__ inline bool is_all(Strides s, uint32_t step) {
+    return s.to == step && s.a == step && s.b == step;
+}
+
+/* `others` times n rows of `columns` floats, by the fewest calls; n is at most REPEATS. */
+__aicore__ inline Grid plan_rows(Strides row, uint32_t n, Strides other, uint32_t others,
+                                 uint32_t columns) {
+    Grid g;
+    g.tail = 0;
+    if (is_all(row, columns)) {
+        columns *= n;
+        n = 1;
+    }
+    if (n > 1 && is_near(row) && columns < n * LANES) { /* a repeat for each row */
+        g.slow = columns / LANES;
+        g.far = {LANES, LANES, LANES};
+        g.fast = others;
+        g.near = other;
+        g.tail = columns % LANES;
+        g.repeats = n;
+        g.steps = BinaryRepeatParams(1, 1, 1, (uint8_t)(row.to / BLOCK), (uint8_t)(row.a / BLOCK),
+                                     (uint8_t)(row.b / BLOCK));
+        return g;
+    }
+    bool few = n < others;
+    g.slow = few ? n : others;
+    g.fast = few ? others : n;
+    g.far = few ? row : other;
+    g.near = few ? other : row;
+    g.repeats = is_whole<float>(columns) ? columns / LANES : 0;
+    g.count = columns;
+    return g;
+}
+
+/* cos_rows times rows of `columns` floats, at most REPEATS of each. */
+__aicore__ inline Grid plan_grid(Steps ts, Steps as, Steps bs, uint32_t cos_rows, uint32_t rows,
+                                 uint32_t columns) {
+    Strides cos = {ts.cos, as.cos, bs.cos}, row = {ts.row, as.row, bs.row};
+    if (is_all(cos, columns)) {
+        columns *= cos_rows;
+        cos_rows = 1;
+    }
+    if (cos_rows == 1 || rows >= cos_rows || !is_near(cos)) {
+        return plan_rows(row, rows, cos, cos_rows, columns);
+    }
+    return plan_rows(cos, cos_rows, row, rows, columns);
+}
+
+/* The calls of a slow step. */
+template <Op OP>
+AICORE_INLINE void walk_line(const Grid &g, LocalTensor<float> to, LocalTensor<float> a,
+                             LocalTensor<float> b) {
+    for (uint32_t left = g.fast;;) {
+        if (g.repeats > 0) {
+            apply_whole<OP>(to, a, b, g.repeats, g.steps);
+        } else {
+            apply_flat<OP>(to, a, b, g.count);
+        }
+        if (--left == 0) {
+            return;
+        }
+        to = to[g.near.to];
+        a = a[g.near.a];
+        b = b[g.near.b];
+    }
+}
+
+template <Op OP>
+AICORE_INLINE void walk(const Grid &g, const LocalTensor<float> &to, const LocalTensor<float> &a,
+                        const LocalTensor<float> &b) {
+    Strides at = {0, 0, 0};
+    for (uint32_t i = 0; i < g.slow; i++) {
+        walk_line<OP>(g, to[at.to], a[at.a], b[at.b]);
+        at.to += g.far.to;
+        at.a += g.far.a;
+        at.b += g.far.b;
+    }
+    if (g.tail > 0) {
+        SetVectorMask<float>((int32_t)g.tail);
+        walk_line<OP>(g, to[at.to], a[at.a], b[at.b]);
+        ResetMask();
+    }
+}
+
+} // namespace rows
+
+#endif
