@@ -16,45 +16,58 @@ __aicore__ inline bool find_chunk(const Tiling &t, Step &p) {
         if (!t.stream[i].copy && t.stream[i].lines && t.stream[i].first <= p.chunk) p.stream = i;
     }
     const NrcStreamTiling &s = t.stream[p.stream];
-    p.begin = (p.chunk - s.first) * t.chunk_lines;
+    p.begin = p.line = (p.chunk - s.first) * t.chunk_lines;
     p.end = p.begin + t.chunk_lines < s.lines ? p.begin + t.chunk_lines : s.lines;
-    p.block = p.slot = 0;
+    p.block = p.column = p.slot = 0;
     p.sums = s.norm != 0;
     p.finish = t.blocks == 1 || !p.sums;
-    p.range.line = p.begin;
+    place(t, s, p.line, p.rect);
     return true;
 }
 
-/* Fills in what follows from chunk, block and line. */
-__aicore__ inline void settle(const Tiling &t, Step &p) {
+/* Fills in what follows from chunk, block, line and its place. */
+AICORE_INLINE void settle(const Tiling &t, Step &p) {
     const NrcStreamTiling &s = t.stream[p.stream];
-    p.range = range_of(t, s, p.range.line, least64(t.tile_lines, p.end - p.range.line));
-    p.first = p.range.line == p.begin;
-    p.last = p.range.line + p.range.lines == p.end;
+    p.lines = least64(t.tile_lines, p.end - p.line);
+    start(t, s, p.lines, p.rect);
+    p.first = p.line == p.begin;
+    p.last = p.line + p.lines == p.end;
     p.gamma = s.weighted && (p.first || !p.finish);
 }
 
-/* Tiles of a chunk in order; with column blocks: sums tile by tile, then dx block by block. */
-__aicore__ inline bool advance(const Tiling &t, Step &p) {
-    bool found = true;
+/* With column blocks: sums tile by tile, then dx block by block. False: the chunk is done. */
+__aicore__ inline bool next_block(const Tiling &t, Step &p) {
     if (!p.finish && p.block + 1 < t.blocks) {
         p.block++;
     } else if (!p.last) {
-        p.range.line += p.range.lines;
-        p.slot += t.blocks > 1;
+        p.line += p.lines;
+        p.slot++;
         p.block = p.finish ? p.block : 0;
     } else if (!p.finish || p.block + 1 < t.blocks) {
         p.block = p.finish ? p.block + 1 : 0;
         p.finish = true;
         p.sums = false;
-        p.range.line = p.begin;
+        p.line = p.begin;
         p.slot = 0;
     } else {
-        p.chunk += GetBlockNum();
-        found = find_chunk(t, p);
+        return false;
     }
-    if (found) settle(t, p);
-    return found;
+    p.column = p.block * static_cast<uint32_t>(t.columns);
+    place(t, t.stream[p.stream], p.line, p.rect);
+    return true;
+}
+
+/* Tiles of a chunk in order. The one behind a tile begins where load found its end. */
+AICORE_INLINE bool advance(const Tiling &t, Step &p) {
+    if (t.blocks == 1 && !p.last) {
+        p.line += p.lines;
+        p.rect = p.after;
+    } else if (t.blocks == 1 || !next_block(t, p)) {
+        p.chunk += GetBlockNum();
+        if (!find_chunk(t, p)) return false;
+    }
+    settle(t, p);
+    return true;
 }
 
 /* Jobs of this core; see tiling. */
@@ -71,7 +84,7 @@ __aicore__ inline Copies my_jobs(const Tiling &t) {
 /* Buffers that copy, per buffer that computes, as a fraction: copies keep pace with the tiles,
  * so that their data moves while the vector unit is busy. */
 struct Pace {
-    int64_t copies, steps, copied, stepped;
+    int64_t copies, steps, copied, due;
 };
 
 __aicore__ inline Pace pace_of(const Tiling &t, const Copies &mine) {
@@ -81,7 +94,7 @@ __aicore__ inline Pace pace_of(const Tiling &t, const Copies &mine) {
     int64_t lines = (t.job_lines + t.copy_lines - 1) / t.copy_lines;
     p.copies = (mine.end - mine.job) * lines * ((t.dim + t.copy_columns - 1) / t.copy_columns);
     p.steps = chunks * tiles * (t.blocks > 1 ? 2 * t.blocks : 1);
-    p.copied = p.stepped = 0;
+    p.copied = p.due = 0;
     return p;
 }
 
@@ -89,47 +102,77 @@ template <typename T> __aicore__ inline void do_steps(Core<T> &c) {
     const Tiling &t = *c.t;
     Copies copies = my_jobs(t);
     Pace pace = pace_of(t, copies);
-    Step now;
-    now.chunk = GetBlockIdx();
-    now.stream = 0;
-    bool more = find_chunk(t, now);
+    Step next;
+    next.chunk = GetBlockIdx();
+    next.stream = 0;
+    bool more = find_chunk(t, next);
     if (more) {
-        settle(t, now);
-        load(c, now);
+        settle(t, next);
+        load(c, next);
     }
     while (more) {
         LocalTensor<T> in = c.in.template DeQue<T>();
-        Step next = now;
+        const Step now = next;
         more = advance(t, next);
         if (more) load(c, next);
         compute(c, in, now);
-        if (t.stream[now.stream].weighted && now.finish && now.last) flush_sums(c, now);
-        pace.stepped++;
-        for (; pace.copied * pace.steps < pace.copies * pace.stepped; pace.copied++) {
+        if (now.last && now.finish && t.stream[now.stream].weighted) flush_sums(c, now);
+        for (pace.due += pace.copies; pace.copied < pace.due; pace.copied += pace.steps) {
             if (!copy_next(c, copies)) break;
         }
-        now = next;
     }
     while (copy_next(c, copies)) {
     }
 }
 
+/* What follows from the shapes alone. */
+template <typename T>
+__aicore__ inline void prepare(Core<T> &c, const Tiling &t, const Args &args) {
+    c.t = &t;
+    c.args = &args;
+    c.k[0] = columns_of<T>(t, false);
+    c.k[1] = columns_of<T>(t, true);
+    for (uint32_t i = 0; i < NRC_STREAMS; i++) {
+        open_stream(t, args, i, c.stream[i]);
+    }
+    c.sin.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(args.in[19]));
+    c.cos.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(args.in[20]));
+    Work &w = c.w;
+    w.w0 = work_at(c, t.at_w0);
+    w.w1 = work_at(c, t.at_w1);
+    w.w2 = work_at(c, t.at_w2);
+    w.cos = work_at(c, t.at_cos_wide);
+    w.sin = work_at(c, t.at_sin_wide);
+    w.gamma = work_at(c, t.at_gamma_wide);
+    w.dbeta = work_at(c, t.at_dbeta);
+    w.dgamma = work_at(c, t.at_dgamma);
+    w.mean = work_at(c, t.at_mean_wide);
+    w.rstd = work_at(c, t.at_rstd_wide);
+    w.rstd_row = work_at(c, t.at_rstd_row);
+    w.stat_wide = work_at(c, t.at_stat_wide);
+    w.part = work_at(c, t.at_part);
+    w.fold = work_at(c, t.at_fold);
+    w.spare = work_at(c, t.at_fold + t.fold_bytes);
+    w.stat = work_at(c, t.at_stat);
+}
+
 template <typename T, bool weights> __aicore__ inline void run(const Tiling &t, const Args &args) {
     TPipe pipe;
     Core<T> c;
-    c.t = &t;
-    c.args = &args;
     if (t.dim == 0) return;
     pipe.InitBuffer(c.in, 2, t.in_bytes);
     pipe.InitBuffer(c.out, 1, t.out_bytes);
     pipe.InitBuffer(c.copy, 2, t.copy_bytes);
     if constexpr (weights) pipe.InitBuffer(c.flush, 1, t.flush_bytes);
     pipe.InitBuffer(c.calc, t.calc_bytes);
-    Duplicate(work_at(c, t.at_part), 0.0f, static_cast<int32_t>(t.zero_bytes / sizeof(float)));
+    prepare(c, t, args);
+    ResetMask();
+    Duplicate(c.w.part, 0.0f, static_cast<int32_t>(t.zero_bytes / sizeof(float)));
     if constexpr (sizeof(T) == 4) {
         if (t.swap_entries) {
             make_swap_table(work_at(c, t.at_swap).template ReinterpretCast<int32_t>(),
                             t.swap_entries);
+            ResetMask();
         }
     }
     do_steps(c);

@@ -12,7 +12,8 @@
  *   dgamma = sum g' x^ (2, 4),  dbeta = sum g' (2) over all lines of the stream
  *
  * grad [B,N,S,D] is read with strides; x, dx [B,S,N,D], mean and rstd [B,S,N,1] are contiguous runs
- * of lines. Here: the words the other headers share, and vector calls over lines.
+ * of lines. Here: the words the other headers share. What follows from the shapes alone stands in
+ * Core, made once, since the scalar unit has hardly the time for a tile's own work.
  */
 #ifndef NORM_ROPE_CONCAT_GRAD_H
 #define NORM_ROPE_CONCAT_GRAD_H
@@ -38,70 +39,79 @@ struct Args {
     GM_ADDR workspace;
 };
 
+/* Columns [.., + width) of each piece of a line, as they lie in UB: padded to whole 32-byte blocks
+ * of the data's type, pitch elements from line to line; half: from the first half of a line to the
+ * second; pieces that are moved; packed: a line is the same in GM and UB. */
+struct Columns {
+    uint32_t width, padded, pitch, half, pieces;
+    bool packed;
+};
+
+/* What a stream reads and writes; the value streams have grad and dx only. head_step: elements of
+ * grad from head to head; head_gap: 32-byte blocks between them, or FAR. */
+constexpr uint32_t FAR = 0xffffffff;
+
+template <typename T> struct Stream {
+    const NrcStreamTiling *t;
+    GlobalTensor<T> grad, x, gamma, dx;
+    GlobalTensor<float> mean, rstd;
+    int64_t head_step;
+    uint32_t head_gap;
+};
+
+/* Regions of the work buffer, and of a tile what is fp32 of itself: w0 goes g, g', g^, dx; w1 x,
+ * x^; w2 holds products; mean and rstd have a block of 8 per line, rstd_row one number. */
+struct Work {
+    LocalTensor<float> w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd, rstd_row, stat_wide,
+        part, fold, spare, stat;
+};
+
+/* in: a tile as loaded, g, x, mean, rstd, rows of cos and sin, gamma. k: of the last column block
+ * and of those before. */
 template <typename T> struct Core {
-    TQue<TPosition::VECIN, 1> in; /* a tile: g, x, mean, rstd, rows of cos and sin, gamma */
+    TQue<TPosition::VECIN, 1> in;
     TQue<TPosition::VECOUT, 1> out, flush;
     TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> copy;
     TBuf<TPosition::VECCALC> calc;
     const Tiling *t;
     const Args *args;
+    Columns k[2];
+    Work w;
+    Stream<T> stream[NRC_STREAMS];
+    GlobalTensor<T> sin, cos;
 };
 
-/* Columns [column, column + width) of each piece of a line, as they lie in UB. */
-struct Columns {
-    uint32_t column, width;
-    uint32_t padded; /* width in whole 32-byte blocks */
-    uint32_t pitch;  /* elements from line to line */
-    uint32_t pieces; /* pieces that are moved: 1 where a line is the same in GM and UB */
-    bool packed;     /* all columns and no padding */
-};
-
-/* Lines of one tile that lie in one batch and are all rotated or all not: seqs x heads. */
+/* Lines of one tile that lie in one batch and are all rotated or all not: seqs x heads. line: the
+ * first, in the tile; row: of the tile's cos and sin; left: lines of the tile from here on. */
 struct Rect {
     int64_t batch, seq, position;
-    uint32_t head, seqs, heads;
-    uint32_t line, lines; /* in the tile; the first and how many */
-    uint32_t row;         /* of the tile's cos and sin */
-    uint32_t left;        /* lines of the tile from here on */
+    uint32_t head, seqs, heads, line, lines, row, left;
     bool rope;
 };
 
-/* A tile as lines of a stream: where it begins. Divisions are slow, so they are made once. */
-struct Range {
-    int64_t line, batch, seq;
-    uint32_t head, lines;
-};
-
-__aicore__ inline uint32_t least64(int64_t a, int64_t b) {
+AICORE_INLINE uint32_t least64(int64_t a, int64_t b) {
     return static_cast<uint32_t>(a < b ? a : b);
 }
 
-template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, uint32_t block) {
-    int64_t piece = t.dim >> (t.pieces - 1), column = block * t.columns;
+template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, bool last) {
+    int64_t piece = t.dim >> (t.pieces - 1), before = (t.blocks - 1) * t.columns;
     Columns c;
-    c.column = static_cast<uint32_t>(column);
-    c.width = least64(t.columns, piece - column);
+    c.width = static_cast<uint32_t>(last ? piece - before : t.columns);
     c.padded = up(c.width, 32 / sizeof(T));
     c.pitch = c.padded * t.pieces;
+    c.half = t.pieces == 2 ? c.padded : static_cast<uint32_t>(t.dim >> 1);
+    c.pieces = t.pieces;
     c.packed = c.pitch == t.dim;
-    c.pieces = c.packed ? 1 : t.pieces;
     return c;
 }
 
-__aicore__ inline Range range_of(const Tiling &t, const NrcStreamTiling &s, int64_t line,
-                                 uint32_t lines) {
-    Range r;
-    int64_t item = line / t.heads;
-    r.line = line;
-    r.lines = lines;
-    r.head = static_cast<uint32_t>(line - item * t.heads);
-    r.batch = item / s.seq;
-    r.seq = item - r.batch * s.seq;
-    return r;
+template <typename T>
+AICORE_INLINE const Columns &columns_at(const Core<T> &c, const Tiling &t, uint32_t block) {
+    return c.k[block + 1 == t.blocks];
 }
 
-/* The extent of the rectangle that begins at r. */
-__aicore__ inline void measure(const Tiling &t, const NrcStreamTiling &s, Rect &r) {
+/* The extent of the rectangle that begins at batch, seq, head. */
+AICORE_INLINE void measure(const Tiling &t, const NrcStreamTiling &s, Rect &r) {
     r.position = s.offset + r.seq;
     r.rope = r.position < t.rope_rows;
     if (r.head == 0 && r.left >= t.heads) {
@@ -115,96 +125,38 @@ __aicore__ inline void measure(const Tiling &t, const NrcStreamTiling &s, Rect &
     r.lines = r.seqs * r.heads;
 }
 
-/* for (Rect r = first_rect(..); r.left; next_rect(.., r)) */
-__aicore__ inline Rect first_rect(const Tiling &t, const NrcStreamTiling &s, const Range &range) {
-    Rect r;
-    r.batch = range.batch;
-    r.seq = range.seq;
-    r.head = range.head;
-    r.line = r.row = 0;
-    r.left = range.lines;
-    measure(t, s, r);
-    return r;
+/* Where a line is. Divisions are slow: only where a chunk or job begins. */
+AICORE_INLINE void place(const Tiling &t, const NrcStreamTiling &s, int64_t line, Rect &r) {
+    int64_t item = line / t.heads;
+    r.head = static_cast<uint32_t>(line - item * t.heads);
+    r.batch = item / s.seq;
+    r.seq = item - r.batch * s.seq;
 }
 
-__aicore__ inline void next_rect(const Tiling &t, const NrcStreamTiling &s, Rect &r) {
+/* The first rectangle of a tile of so many lines, at batch, seq, head. */
+AICORE_INLINE void start(const Tiling &t, const NrcStreamTiling &s, uint32_t lines, Rect &r) {
+    r.line = r.row = 0;
+    r.left = lines;
+    measure(t, s, r);
+}
+
+/* Where the rectangle ends the next one begins; false after the last of the tile. */
+AICORE_INLINE bool next_rect(const Tiling &t, const NrcStreamTiling &s, Rect &r) {
     r.line += r.lines;
     r.left -= r.lines;
-    if (r.left == 0) return;
     if (r.rope) r.row += r.seqs;
     r.head += r.heads;
     if (r.head == t.heads) {
         r.head = 0;
         r.seq += r.seqs;
+        if (r.seq == s.seq) {
+            r.seq = 0;
+            r.batch++;
+        }
     }
-    if (r.seq == s.seq) {
-        r.seq = 0;
-        r.batch++;
-    }
+    if (r.left == 0) return false;
     measure(t, s, r);
-}
-
-template <Op OP>
-__aicore__ inline void repeat_lanes(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                    const LocalTensor<float> &b, uint32_t lanes, uint32_t repeats,
-                                    const BinaryRepeatParams &strides) {
-    apply_repeats<OP>(dst, a, b, least(lanes, LANES), repeats, strides);
-}
-
-/* One number per line, as a 32-byte block that has it eight times. The blocks of the lines are
- * `step` blocks apart; there may be two copies, for columns 0..63, 128..191 and so on, and for
- * the others: see spread. */
-struct Numbers {
-    LocalTensor<float> even, odd;
-    uint32_t step;
-};
-
-/* dst[l][j] = a[l][j] op b[l] */
-template <Op op>
-__aicore__ inline void by_line(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                               const Numbers &b, uint32_t lines, uint32_t pitch) {
-    uint32_t chunks = (pitch + LANES - 1) / LANES, whole = pitch / LANES * LANES;
-    uint8_t step = static_cast<uint8_t>(pitch / BLOCK), b_step = static_cast<uint8_t>(b.step);
-    if (chunks <= lines) {
-        for (uint32_t j = 0; j < pitch; j += LANES) {
-            repeat_lanes<op>(dst[j], a[j], j / LANES % 2 ? b.odd : b.even, pitch - j, lines,
-                             {1, 1, 0, step, step, b_step});
-        }
-        return;
-    }
-    for (uint32_t l = 0; l < lines; l++) {
-        uint32_t at = l * pitch;
-        LocalTensor<float> number = b.even[l * b.step * BLOCK];
-        if (whole)
-            repeat_lanes<op>(dst[at], a[at], number, LANES, whole / LANES, {1, 1, 0, 8, 8, 0});
-        if (whole < pitch) {
-            repeat_lanes<op>(dst[at + whole], a[at + whole], number, pitch - whole, 1,
-                             {1, 1, 0, 8, 8, 0});
-        }
-    }
-}
-
-/* dst[l][j] = a[l][j] op b[l][j] for `columns` columns; lines are `step` floats apart, those of
- * b `b_step`. */
-template <Op op>
-__aicore__ inline void by_column(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                 const LocalTensor<float> &b, uint32_t lines, uint32_t columns,
-                                 uint32_t step, uint32_t b_step) {
-    uint8_t s = static_cast<uint8_t>(step / BLOCK), bs = static_cast<uint8_t>(b_step / BLOCK);
-    if ((columns + LANES - 1) / LANES <= lines) {
-        for (uint32_t j = 0; j < columns; j += LANES) {
-            repeat_lanes<op>(dst[j], a[j], b[j], columns - j, lines, {1, 1, 1, s, s, bs});
-        }
-        return;
-    }
-    for (uint32_t l = 0; l < lines; l++) {
-        uint32_t whole = columns / LANES, rest = columns % LANES, at = l * step, b_at = l * b_step;
-        if (whole) repeat_lanes<op>(dst[at], a[at], b[b_at], LANES, whole, {1, 1, 1, 8, 8, 8});
-        if (rest) {
-            uint32_t j = whole * LANES;
-            repeat_lanes<op>(dst[at + j], a[at + j], b[b_at + j], rest, 1, {1, 1, 1, 8, 8, 8});
-        }
-    }
+    return true;
 }
 
 /* A region of the work buffer. */

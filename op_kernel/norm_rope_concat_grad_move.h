@@ -11,20 +11,15 @@
 
 namespace norm_rope_concat {
 
-/* What a stream reads and writes. The value streams have grad and dx only. */
-template <typename T> struct Stream {
-    const NrcStreamTiling *t;
-    GlobalTensor<T> grad, x, gamma, dx;
-    GlobalTensor<float> mean, rstd;
-};
-
 template <typename T>
-__aicore__ inline void open_tensor(const Core<T> &c, uint32_t stream, Stream<T> &s) {
+__aicore__ inline void open_stream(const Tiling &t, const Args &a, uint32_t stream, Stream<T> &s) {
     uint32_t kind = stream / 2, added = stream % 2; /* kind: query, key, value */
-    const Args &a = *c.args;
-    s.t = &c.t->stream[stream];
+    s.t = &t.stream[stream];
     s.grad.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[kind]));
     s.dx.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.out[kind + 3 * added]));
+    s.head_step = s.t->total * t.dim;
+    int64_t gap = (s.head_step - t.dim) * static_cast<int64_t>(sizeof(T)) / 32;
+    s.head_gap = gap <= 0xffff ? static_cast<uint32_t>(gap) : FAR;
     if (s.t->norm == 0) return;
     uint32_t weight = 7 + 3 * kind + 6 * added;
     s.x.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[3 + kind + 2 * added]));
@@ -48,74 +43,115 @@ __aicore__ inline void load_blocks(const LocalTensor<T> &dst, const GlobalTensor
     DataCopyPad(dst, src, shape, pad);
 }
 
+/* Pieces of rows of [.., D] that are not the same in UB. */
+template <typename T>
+__aicore__ inline void load_pieces(const Tiling &t, const Columns &k, uint32_t column,
+                                   const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                                   int64_t row, uint32_t rows) {
+    for (uint32_t p = 0; p < k.pieces; p++) {
+        load_blocks(dst[p * k.padded], src[row * t.dim + p * (t.dim >> 1) + column], rows, k.width,
+                    k.padded, t.dim, k.pitch);
+    }
+}
+
 /* Whole rows of [.., D]: x, cos, sin, gamma. */
 template <typename T>
-__aicore__ inline void load_rows(const Tiling &t, const Columns &k, const LocalTensor<T> &dst,
-                                 const GlobalTensor<T> &src, int64_t row, uint32_t rows) {
+AICORE_INLINE void load_rows(const Tiling &t, const Columns &k, uint32_t column,
+                             const LocalTensor<T> &dst, const GlobalTensor<T> &src, int64_t row,
+                             uint32_t rows) {
     if (k.packed) {
-        DataCopy(dst, src[row * t.dim], rows * k.pitch);
-        return;
-    }
-    for (uint32_t p = 0; p < k.pieces; p++) {
-        load_blocks(dst[p * k.padded], src[row * t.dim + p * (t.dim >> 1) + k.column], rows,
-                    k.width, k.padded, t.dim, k.pitch);
+        DataCopy(dst, src[row * k.pitch], rows * k.pitch);
+    } else {
+        load_pieces(t, k, column, dst, src, row, rows);
     }
 }
 
 template <typename T>
-__aicore__ inline void store_rows(const Tiling &t, const Columns &k, const GlobalTensor<T> &dst,
-                                  const LocalTensor<T> &src, int64_t row, uint32_t rows) {
-    if (k.packed) {
-        DataCopy(dst[row * t.dim], src, rows * k.pitch);
-        return;
-    }
+__aicore__ inline void store_pieces(const Tiling &t, const Columns &k, uint32_t column,
+                                    const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+                                    int64_t row, uint32_t rows) {
     uint32_t gap = rows > 1 ? static_cast<uint32_t>((t.dim - k.width) * sizeof(T)) : 0;
     DataCopyExtParams shape(static_cast<uint16_t>(rows), static_cast<uint32_t>(k.width * sizeof(T)),
                             static_cast<uint32_t>((k.pitch - k.padded) * sizeof(T) / 32), gap, 0);
     for (uint32_t p = 0; p < k.pieces; p++) {
-        DataCopyPad(dst[row * t.dim + p * (t.dim >> 1) + k.column], src[p * k.padded], shape);
+        DataCopyPad(dst[row * t.dim + p * (t.dim >> 1) + column], src[p * k.padded], shape);
+    }
+}
+
+template <typename T>
+AICORE_INLINE void store_rows(const Tiling &t, const Columns &k, uint32_t column,
+                              const GlobalTensor<T> &dst, const LocalTensor<T> &src, int64_t row,
+                              uint32_t rows) {
+    if (k.packed) {
+        DataCopy(dst[row * k.pitch], src, rows * k.pitch);
+    } else {
+        store_pieces(t, k, column, dst, src, row, rows);
+    }
+}
+
+/* The gradient of one rectangle, piece by piece or head by head far from each other. */
+template <typename T>
+__aicore__ inline void load_rect_pieces(const Tiling &t, const Stream<T> &s, const Columns &k,
+                                        uint32_t column, const Rect &r, int64_t from,
+                                        const LocalTensor<T> &dst) {
+    bool far = (s.head_step - k.width) * static_cast<int64_t>(sizeof(T)) >
+               0xffffffffll; /* the gap has 32 bits */
+    for (uint32_t p = 0; p < k.pieces; p++) {
+        int64_t piece = from + p * (t.dim >> 1) + column;
+        LocalTensor<T> to = dst[r.line * k.pitch + p * k.padded];
+        if (r.heads <= r.seqs || far) {
+            for (uint32_t n = 0; n < r.heads; n++) {
+                load_blocks(to[n * k.pitch], s.grad[piece + n * s.head_step], r.seqs, k.width,
+                            k.padded, t.dim, r.heads * k.pitch);
+            }
+            continue;
+        }
+        for (uint32_t q = 0; q < r.seqs; q++) {
+            load_blocks(to[q * r.heads * k.pitch], s.grad[piece + q * t.dim], r.heads, k.width,
+                        k.padded, s.head_step, k.pitch);
+        }
     }
 }
 
 /* The gradient of one rectangle: along the sequence it is contiguous for one head, along the
  * heads it has the stride of a head. The shorter axis is the loop. */
 template <typename T>
-__aicore__ inline void load_rect(const Tiling &t, const Stream<T> &s, const Columns &k,
-                                 const Rect &r, const LocalTensor<T> &dst) {
-    uint32_t width = k.packed ? k.pitch : k.width, padded = k.packed ? k.pitch : k.padded;
-    int64_t head_step = s.t->total * t.dim;
-    bool far = (head_step - width) * static_cast<int64_t>(sizeof(T)) >
-               0xffffffffll; /* the gap has 32 bits */
-    for (uint32_t p = 0; p < k.pieces; p++) {
-        int64_t from = ((r.batch * t.heads + r.head) * s.t->total + r.position) * t.dim +
-                       p * (t.dim >> 1) + k.column;
-        LocalTensor<T> to = dst[r.line * k.pitch + p * k.padded];
-        if (r.heads <= r.seqs || far) {
-            for (uint32_t n = 0; n < r.heads; n++) {
-                load_blocks(to[n * k.pitch], s.grad[from + n * head_step], r.seqs, width, padded,
-                            t.dim, r.heads * k.pitch);
-            }
-            continue;
-        }
-        for (uint32_t q = 0; q < r.seqs; q++) {
-            load_blocks(to[q * r.heads * k.pitch], s.grad[from + q * t.dim], r.heads, width, padded,
-                        head_step, k.pitch);
-        }
+AICORE_INLINE void load_rect(const Tiling &t, const Stream<T> &s, const Columns &k, uint32_t column,
+                             const Rect &r, const LocalTensor<T> &dst) {
+    int64_t from = (r.batch * t.heads + r.head) * s.head_step + r.position * t.dim;
+    bool along = r.heads <= r.seqs;
+    if (!k.packed || (s.head_gap == FAR && !along)) {
+        load_rect_pieces(t, s, k, column, r, from, dst);
+        return;
+    }
+    uint32_t n = along ? r.heads : r.seqs, blocks = along ? r.seqs : r.heads;
+    uint32_t length = k.pitch * sizeof(T) / 32, to = r.line * k.pitch;
+    uint32_t to_step = along ? k.pitch : r.heads * k.pitch;
+    int64_t step = along ? s.head_step : t.dim;
+    DataCopyParams shape(static_cast<uint16_t>(blocks), static_cast<uint16_t>(length),
+                         static_cast<uint16_t>(along ? 0 : s.head_gap),
+                         static_cast<uint16_t>(along ? (r.heads - 1) * length : 0));
+    for (; n > 0; n--, to += to_step, from += step) {
+        DataCopy(dst[to], s.grad[from], shape);
     }
 }
 
 /* One row of numbers per line, padded with 0 to whole blocks. */
-__aicore__ inline void load_numbers(const LocalTensor<float> &dst, const GlobalTensor<float> &src,
-                                    int64_t line, uint32_t lines) {
-    load_blocks(dst, src[line], 1, lines, up(lines, BLOCK), 0, up(lines, BLOCK));
+AICORE_INLINE void load_numbers(const LocalTensor<float> &dst, const GlobalTensor<float> &src,
+                                int64_t line, uint32_t lines) {
+    if (lines % BLOCK == 0) {
+        DataCopy(dst, src[line], lines);
+    } else {
+        load_blocks(dst, src[line], 1, lines, up(lines, BLOCK), 0, up(lines, BLOCK));
+    }
 }
 
-/* Jobs: lines that only move. Where this core is in its jobs. */
+/* Jobs: lines that only move. Where this core is: at line, in column block `column`, of a job that
+ * ends at line `stop`; the rectangle's place is that of the line. */
 struct Copies {
-    int64_t job, end;   /* jobs */
-    int64_t line, stop; /* lines of the present job */
-    int64_t column;
+    int64_t job, end, line, stop, column;
     uint32_t stream;
+    Rect r;
 };
 
 __aicore__ inline void find_job(const Tiling &t, Copies &p) {
@@ -127,38 +163,48 @@ __aicore__ inline void find_job(const Tiling &t, Copies &p) {
     p.line = (p.job - s.first) * t.job_lines;
     p.stop = p.line + t.job_lines < s.lines ? p.line + t.job_lines : s.lines;
     p.column = 0;
+    place(t, s, p.line, p.r);
+}
+
+/* The lines behind those that have been moved. */
+AICORE_INLINE void next_lines(const Tiling &t, uint32_t lines, Copies &p) {
+    const NrcStreamTiling &s = t.stream[p.stream];
+    p.line += lines;
+    if (p.line < p.stop) return;
+    p.job++;
+    if (p.line == s.lines) {
+        find_job(t, p);
+    } else {
+        p.stop = p.line + t.job_lines < s.lines ? p.line + t.job_lines : s.lines;
+    }
 }
 
 /* Moves one buffer full; false when there is no more. */
 template <typename T> __aicore__ inline bool copy_next(Core<T> &c, Copies &p) {
     const Tiling &t = *c.t;
     if (p.job >= p.end) return false;
+    const Stream<T> &s = c.stream[p.stream];
     Columns k;
-    k.column = static_cast<uint32_t>(p.column);
     k.width = least64(t.copy_columns, t.dim - p.column);
     k.padded = k.pitch = up(k.width, 32 / sizeof(T));
     k.pieces = 1;
     k.packed = k.pitch == t.dim;
-    uint32_t lines = least64(t.copy_lines, p.stop - p.line);
-    Stream<T> s;
-    open_tensor(c, p.stream, s);
+    uint32_t lines = least64(t.copy_lines, p.stop - p.line), column = p.column;
     LocalTensor<T> tile = c.copy.template AllocTensor<T>();
-    Range range = range_of(t, *s.t, p.line, lines);
-    for (Rect r = first_rect(t, *s.t, range); r.left; next_rect(t, *s.t, r)) {
-        load_rect(t, s, k, r, tile);
-    }
+    Rect r = p.r;
+    start(t, *s.t, lines, r);
+    do {
+        load_rect(t, s, k, column, r, tile);
+    } while (next_rect(t, *s.t, r));
     c.copy.EnQue(tile);
     tile = c.copy.template DeQue<T>();
-    store_rows(t, k, s.dx, tile, p.line, lines);
+    store_rows(t, k, column, s.dx, tile, p.line, lines);
     c.copy.FreeTensor(tile);
     p.column += k.width;
     if (p.column < t.dim) return true;
     p.column = 0;
-    p.line += lines;
-    if (p.line >= p.stop) {
-        p.job++;
-        find_job(t, p);
-    }
+    p.r = r;
+    next_lines(t, lines, p);
     return true;
 }
 

@@ -11,45 +11,31 @@
 
 namespace norm_rope_concat {
 
-/* A tile of a chunk, and what is to be done with it. A line that does not fit is worked on in
- * column blocks: once through all blocks for the sums along the lines, then block by block for
- * dx. */
-struct Step {
-    int64_t chunk, begin, end; /* lines [begin, end) of the stream */
-    Range range;
-    uint32_t stream, block, slot; /* slot: where the sums of this tile are kept */
-    bool sums, finish;            /* take the sums along lines; make dx */
-    bool first, last;             /* tile of the chunk, in this column block */
-    bool gamma;                   /* load it: the block is not that of the step before */
-};
-
 /* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
  * running sums; and between them, where its turn comes, w2 = g' x^ and g^ = g' gamma. */
-template <typename T>
-__aicore__ inline void accumulate(Core<T> &c, const Tile<T> &v, const LocalTensor<float> &gamma) {
-    LocalTensor<float> dbeta = work_at(c, c.t->at_dbeta), dgamma = work_at(c, c.t->at_dgamma);
-    uint32_t step = c.t->sum_lines * v.k.pitch;
-    Mul(v.w2, v.w0, v.w1, static_cast<int32_t>(v.count));
+template <typename T> AICORE_INLINE void accumulate(const Core<T> &c, const Tile &v) {
+    const Work &w = c.w;
+    uint32_t step = c.t->sum_lines * v.pitch, whole = repeats_of(step);
     bool beta = v.s->centred;
-    if (beta) Add(dbeta, dbeta, v.w0, static_cast<int32_t>(least64(step, v.count)));
+    flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats);
     for (uint32_t at = 0; at < v.count; at += step) {
-        uint32_t n = least64(step, v.count - at), next = at + step;
-        vector_done();
-        Add(dgamma, dgamma, v.w2[at], static_cast<int32_t>(n));
-        if (next < v.count) {
-            if (!beta) continue;
-            Add(dbeta, dbeta, v.w0[next], static_cast<int32_t>(least64(step, v.count - next)));
-        } else {
-            by_column<MUL>(v.w0, v.w0, gamma, v.lines, v.k.pitch, v.k.pitch, 0);
+        uint32_t n = step, repeats = whole;
+        if (v.count - at < step) {
+            n = v.count - at;
+            repeats = repeats_of(n);
         }
+        if (beta) flat<ADD>(w.dbeta, w.dbeta, w.w0[at], n, repeats);
+        vector_done();
+        flat<ADD>(w.dgamma, w.dgamma, w.w2[at], n, repeats);
     }
+    by_column<MUL>(w.w0, w.w0, w.gamma, v.lines, v.pitch, v.pitch, 0);
     vector_done();
 }
 
 /* Lanes of columns [from, from + 64) that hold data: pieces may end in padding. */
-__aicore__ inline uint64_t lanes_from(const Tiling &t, const Columns &k, uint32_t from) {
+__aicore__ inline uint64_t lanes_from(const Columns &k, uint32_t from) {
     uint64_t lanes = 0;
-    for (uint32_t p = 0; p < t.pieces; p++) {
+    for (uint32_t p = 0; p < k.pieces; p++) {
         int64_t begin = static_cast<int64_t>(p) * k.padded - from, end = begin + k.width;
         begin = begin < 0 ? 0 : begin;
         end = end > LANES ? LANES : end;
@@ -61,62 +47,73 @@ __aicore__ inline uint64_t lanes_from(const Tiling &t, const Columns &k, uint32_
 }
 
 /* part[l][c * 8 ..] = sums of the 32-byte blocks of columns [64 c, 64 c + 64). */
-template <typename T>
-__aicore__ inline void block_sums(const Tiling &t, const Tile<T> &v, const LocalTensor<float> &part,
-                                  const LocalTensor<float> &w) {
-    uint32_t pitch = v.k.pitch, whole = pitch / LANES;
-    if (v.k.packed && pitch % LANES == 0 && whole > v.lines) {
+__aicore__ inline void block_sums(const Tiling &t, const Tile &v, const Columns &k,
+                                  const LocalTensor<float> &part, const LocalTensor<float> &w) {
+    int32_t step = static_cast<int32_t>(v.pitch / BLOCK), fold = static_cast<int32_t>(t.fold);
+    uint32_t whole = v.pitch / LANES;
+    if (v.repeats && k.packed && v.pitch == t.fold * LANES) {
+        BlockReduceSum<float, false>(part, w, static_cast<int32_t>(v.repeats), MASK_PLACEHOLDER, 1,
+                                     1, 8);
+        return;
+    }
+    if (k.packed && v.pitch % LANES == 0 && whole > v.lines) {
         for (uint32_t l = 0; l < v.lines; l++) {
-            BlockReduceSum<float>(part[l * t.fold * 8], w[l * pitch], static_cast<int32_t>(whole),
-                                  64, 1, 1, 8);
+            BlockReduceSum<float, false>(part[l * t.fold * 8], w[l * v.pitch],
+                                         static_cast<int32_t>(whole), MASK_PLACEHOLDER, 1, 1, 8);
         }
         return;
     }
-    for (uint32_t j = 0; j < pitch; j += LANES) {
-        uint64_t lanes[2] = {lanes_from(t, v.k, j), 0};
+    for (uint32_t j = 0; j < v.pitch; j += LANES) {
+        uint64_t lanes[2] = {lanes_from(k, j), 0};
         if (lanes[0] == 0) continue;
-        BlockReduceSum<float>(part[j / 8], w[j], static_cast<int32_t>(v.lines), lanes,
-                              static_cast<int32_t>(t.fold), 1, static_cast<int32_t>(pitch / 8));
+        BlockReduceSum<float>(part[j / 8], w[j], static_cast<int32_t>(v.lines), lanes, fold, 1,
+                              step);
     }
+    ResetMask();
 }
 
 /* Numbers of a tile: two per line, of RMSNorm one; lines in whole eights. */
-template <typename T> __aicore__ inline uint32_t number_rows(const Tile<T> &v) {
-    return up(v.lines, 8) * (v.s->centred ? 2 : 1);
+AICORE_INLINE uint32_t number_rows(const Tile &v) {
+    uint32_t eights = up(v.lines, 8);
+    return v.s->centred ? 2 * eights : eights;
 }
 
 /* dst[0..L) = sums of the lines of w0, dst[E..E+L) of w2, E being L rounded up to 8, of the
- * columns at hand. RMSNorm: dst[0..L) of w2. */
+ * columns at hand. RMSNorm: dst[0..L) of w2. `rows` is number_rows. */
 template <typename T>
-__aicore__ inline void line_sums(Core<T> &c, const Tile<T> &v, const LocalTensor<float> &dst) {
+AICORE_INLINE void line_sums(const Core<T> &c, const Tile &v, const Columns &k, uint32_t rows,
+                             const LocalTensor<float> &dst) {
     const Tiling &t = *c.t;
-    LocalTensor<float> part = work_at(c, t.at_part); /* what is never written in it stays 0 */
-    uint32_t eights = up(v.lines, 8), rows = number_rows(v);
-    if (v.k.column && v.k.width < t.columns) { /* the last block has fewer sums than those before */
-        Duplicate(part, 0.0f, static_cast<int32_t>(rows * t.fold * 8));
+    const Work &w = c.w;                        /* what is never written in part stays 0 */
+    uint32_t n = rows * t.fold * 8, m = t.fold; /* numbers that are left, m of each line */
+    if (v.p->column && k.width < t.columns) { /* the last block has fewer sums than those before */
+        Duplicate(w.part, 0.0f, static_cast<int32_t>(n));
         vector_done();
     }
-    if (v.s->centred) block_sums(t, v, part, v.w0);
-    block_sums(t, v, part[(rows - eights) * t.fold * 8], v.w2);
+    if (v.s->centred) block_sums(t, v, k, w.part, w.w0);
+    block_sums(t, v, k, v.s->centred ? w.part[n / 2] : w.part, w.w2);
     vector_done();
-    LocalTensor<float> from = part, to = work_at(c, t.at_fold),
-                       after = work_at(c, t.at_fold + t.fold_bytes);
-    uint32_t n = rows * t.fold * 8; /* numbers that are left, m of each line */
-    for (uint32_t m = t.fold * 8; m > 1;) {
+    const LocalTensor<float> *from = &w.part, *to = &w.fold;
+    n /= 8;
+    BlockReduceSum<float, false>(m == 1 ? dst : *to, *from, static_cast<int32_t>(n / 8),
+                                 MASK_PLACEHOLDER, 1, 1, 8);
+    vector_done();
+    while (m > 1) {
         int32_t repeats = static_cast<int32_t>((n + LANES - 1) / LANES);
-        uint32_t by = m >= 8 ? 8 : 2;
-        m /= by;
-        n /= by;
-        LocalTensor<float> result = m == 1 ? dst : to;
-        if (by == 8) {
-            BlockReduceSum<float>(result, from, repeats, 64, 1, 1, 8);
+        from = to;
+        to = from == &w.fold ? &w.spare : &w.fold;
+        if (m >= 8) {
+            m /= 8;
+            n /= 8;
+            BlockReduceSum<float, false>(m == 1 ? dst : *to, *from, repeats, MASK_PLACEHOLDER, 1, 1,
+                                         8);
         } else {
-            PairReduceSum<float>(result, from, repeats, 64, 1, 1, 8);
+            m /= 2;
+            n /= 2;
+            PairReduceSum<float, false>(m == 1 ? dst : *to, *from, repeats, MASK_PLACEHOLDER, 1, 1,
+                                        8);
         }
         vector_done();
-        from = result;
-        to = after;
-        after = result;
     }
 }
 
@@ -125,73 +122,86 @@ constexpr uint32_t SECOND = PHASE + 3 * BLOCK; /* clear of the first copies */
 /* Spreads the numbers of a row over the lines of w2, which is free by then: number l into block
  * k of line l, and into a second copy in the other bank groups. Columns of w0 and w1 use the
  * copy that is not in their own. */
-template <typename T>
-__aicore__ inline void spread(const Tile<T> &v, const LocalTensor<float> &row, uint32_t k) {
-    uint8_t eights = static_cast<uint8_t>((v.lines + 7) / 8);
-    uint16_t eight = static_cast<uint16_t>(v.k.pitch), step = eight / BLOCK;
-    Brcb(v.w2[k * BLOCK], row, eights, {step, eight});
-    Brcb(v.w2[k * BLOCK + SECOND], row, eights, {step, eight});
+AICORE_INLINE void spread(const LocalTensor<float> &w2, const LocalTensor<float> &row, uint32_t k,
+                          uint8_t eights, const BrcbRepeatParams &steps) {
+    Brcb(w2[k * BLOCK], row, eights, steps);
+    Brcb(w2[k * BLOCK + SECOND], row, eights, steps);
 }
 
-/* The means of a line and its rstd where subtracting takes them from. */
-struct Means {
-    Numbers sum, dot, rstd;
-};
-
+/* g^ - mean(g^) - x^ mean(g^ x^), where w0 is g^ and w1 x^, and rstd times that: fp32 straight into
+ * the buffer that is stored, 16-bit types into w0. The buffer is not taken before it is needed:
+ * that waits for the last store. */
 template <typename T>
-__aicore__ inline Means spread_means(Core<T> &c, const Tile<T> &v, const LocalTensor<float> &stat) {
-    uint32_t eights = up(v.lines, 8), dots = number_rows(v) - eights, step = v.k.pitch / BLOCK;
-    LocalTensor<float> low = v.w2, high = v.w2[SECOND];
-    if (v.k.pitch % LANES == 0 && eights <= c.t->tile_lines) {
-        if (v.s->centred) spread(v, stat, 0);
-        spread(v, stat[dots], 1);
-        spread(v, v.rstd_row, 2);
-        return {{high, low, step},
-                {low[BLOCK], high[BLOCK], step},
-                {high[2 * BLOCK], low[2 * BLOCK], step}};
-    }
-    LocalTensor<float> wide = work_at(c, c.t->at_stat_wide);
-    Brcb(wide, stat, static_cast<uint8_t>(number_rows(v) / 8), {1, 8});
-    return {{wide, wide, 1}, {wide[dots * 8], wide[dots * 8], 1}, {v.rstd, v.rstd, 1}};
-}
-
-/* w0 = g^ - mean(g^) - x^ mean(g^ x^), where w0 was g^, w1 is x^. */
-template <typename T> __aicore__ inline void subtract_means(const Tile<T> &v, const Means &m) {
-    if (v.s->centred) by_line<SUB>(v.w0, v.w0, m.sum, v.lines, v.k.pitch);
-    by_line<MUL>(v.w1, v.w1, m.dot, v.lines, v.k.pitch);
+AICORE_INLINE void subtract(Core<T> &c, const Tile &v, const Numbers &sum, const Numbers &dot,
+                            const Numbers &rstd) {
+    const Work &w = c.w;
     vector_done();
-    Sub(v.w0, v.w0, v.w1, static_cast<int32_t>(v.count));
+    if (v.s->centred) by_line<SUB>(w.w0, w.w0, sum, v.lines, v.pitch);
+    by_line<MUL>(w.w1, w.w1, dot, v.lines, v.pitch);
+    vector_done();
+    flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats);
+    vector_done();
+    if constexpr (sizeof(T) == 2) {
+        by_line<MUL>(w.w0, w.w0, rstd, v.lines, v.pitch);
+        vector_done();
+    } else {
+        LocalTensor<T> out = c.out.template AllocTensor<T>();
+        by_line<MUL>(out, w.w0, rstd, v.lines, v.pitch);
+        c.out.EnQue(out);
+    }
+}
+
+/* From g^, x^ and the means to dx. */
+template <typename T>
+AICORE_INLINE void subtract_means(Core<T> &c, const Tile &v, const LocalTensor<float> &stat) {
+    const Work &w = c.w;
+    uint32_t rows = number_rows(v), eights = up(v.lines, 8);
+    const LocalTensor<float> dots = v.s->centred ? stat[eights] : stat;
+    if (v.pitch % LANES == 0 && eights <= c.t->tile_lines) {
+        uint8_t times = static_cast<uint8_t>(eights / 8);
+        BrcbRepeatParams steps(static_cast<uint16_t>(v.pitch / BLOCK),
+                               static_cast<uint16_t>(v.pitch));
+        if (v.s->centred) spread(w.w2, stat, 0, times, steps);
+        spread(w.w2, dots, 1, times, steps);
+        spread(w.w2, w.rstd_row, 2, times, steps);
+        uint32_t step = v.pitch / BLOCK;
+        subtract(c, v, {w.w2[SECOND], w.w2, step}, {w.w2[BLOCK], w.w2[SECOND + BLOCK], step},
+                 {w.w2[SECOND + 2 * BLOCK], w.w2[2 * BLOCK], step});
+        return;
+    }
+    Brcb(w.stat_wide, stat, static_cast<uint8_t>(rows / 8), {1, 8});
+    const LocalTensor<float> wide = w.stat_wide[(rows - eights) * 8];
+    subtract(c, v, {w.stat_wide, w.stat_wide, 1}, {wide, wide, 1}, {w.rstd, w.rstd, 1});
 }
 
 /* From g' and x^ to g^ in w0 and the means of the lines in stat. */
 template <typename T>
-__aicore__ inline void do_norm(Core<T> &c, const Tile<T> &v, const Step &p,
-                               const LocalTensor<float> &stat) {
+AICORE_INLINE void do_norm(const Core<T> &c, const Tile &v, const Columns &k,
+                           const LocalTensor<float> &stat) {
     const Tiling &t = *c.t;
-    LocalTensor<float> gamma = work_at(c, t.at_gamma_wide);
-    bool affine = v.s->weighted;
-    uint32_t pitch = v.k.pitch;
-    int32_t numbers = static_cast<int32_t>(number_rows(v));
-    if (affine && p.finish) {
-        accumulate(c, v, gamma);
-        if (p.sums) by_column<MUL>(v.w2, v.w2, gamma, v.lines, pitch, pitch, 0);
+    const Work &w = c.w;
+    const Step &p = *v.p;
+    uint32_t pitch = v.pitch;
+    if (v.s->weighted && p.finish) {
+        accumulate(c, v);
+        if (p.sums) by_column<MUL>(w.w2, w.w2, w.gamma, v.lines, pitch, pitch, 0);
     } else if (p.sums) {
-        if (affine) {
-            by_column<MUL>(v.w0, v.w0, gamma, v.lines, pitch, pitch, 0);
+        if (v.s->weighted) {
+            by_column<MUL>(w.w0, w.w0, w.gamma, v.lines, pitch, pitch, 0);
             vector_done();
         }
-        Mul(v.w2, v.w0, v.w1, static_cast<int32_t>(v.count));
+        flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats);
     }
     if (!p.sums) return;
-    LocalTensor<float> sums = p.block == 0 ? stat : work_at(c, t.at_stat_wide);
     vector_done();
-    line_sums(c, v, sums);
+    uint32_t rows = number_rows(v);
+    line_sums(c, v, k, rows, p.block == 0 ? stat : w.stat_wide);
     if (p.block != 0) {
-        Add(stat, stat, sums, numbers);
+        Add(stat, stat, w.stat_wide, static_cast<int32_t>(rows));
         vector_done();
     }
     if (p.block + 1 == t.blocks) {
-        Muls(stat, stat, t.inverse_dim, numbers);
+        Muls(stat, stat, t.inverse_dim, static_cast<int32_t>(rows));
         vector_done();
     }
 }

@@ -28,8 +28,8 @@ __aicore__ inline GlobalTensor<float> partial_sums(const Core<T> &c, int64_t chu
 /* The running sums of a chunk and column block go to the workspace. */
 template <typename T> __aicore__ inline void flush_sums(Core<T> &c, const Step &p) {
     const Tiling &t = *c.t;
-    LocalTensor<float> dbeta = work_at(c, t.at_dbeta), dgamma = work_at(c, t.at_dgamma);
-    Columns k = columns_of<T>(t, p.block);
+    const LocalTensor<float> &dbeta = c.w.dbeta, &dgamma = c.w.dgamma;
+    const Columns &k = columns_at(c, t, p.block);
     bool beta = t.stream[p.stream].centred;
     for (uint32_t n = t.sum_lines; n > 1;) {
         if (beta) fold_once(dbeta, n, k.pitch);
@@ -41,7 +41,7 @@ template <typename T> __aicore__ inline void flush_sums(Core<T> &c, const Step &
     if (beta) Muls(out[k.pitch], dbeta, 1.0f, static_cast<int32_t>(k.pitch));
     c.flush.EnQue(out);
     out = c.flush.template DeQue<float>();
-    uint32_t column = p.block * columns_of<T>(t, 0).pitch;
+    uint32_t column = p.block * c.k[0].pitch;
     DataCopy(partial_sums(c, p.chunk, 0)[column], out, k.pitch);
     if (beta) DataCopy(partial_sums(c, p.chunk, 1)[column], out[k.pitch], k.pitch);
     c.flush.FreeTensor(out);
@@ -54,16 +54,17 @@ struct Segment {
 };
 
 template <typename T>
-__aicore__ inline bool segment_of(const Tiling &t, int64_t index, Segment &g) {
+__aicore__ inline bool segment_of(const Core<T> &c, int64_t index, Segment &g) {
+    const Tiling &t = *c.t;
     int64_t each = (t.columns + NRC_SEGMENT - 1) / NRC_SEGMENT, from = index % each * NRC_SEGMENT;
     uint32_t piece = static_cast<uint32_t>(index / each % t.pieces);
     uint32_t block = static_cast<uint32_t>(index / each / t.pieces);
-    Columns k = columns_of<T>(t, block);
+    const Columns &k = columns_at(c, t, block);
     if (from >= k.width) return false;
     g.width = least64(NRC_SEGMENT, k.width - from);
     g.padded = up(g.width, BLOCK);
-    g.column = block * columns_of<T>(t, 0).pitch + piece * k.padded + from;
-    g.result = piece * (t.dim >> 1) + k.column + from;
+    g.column = block * c.k[0].pitch + piece * k.padded + from;
+    g.result = piece * (t.dim >> 1) + block * t.columns + from;
     return true;
 }
 
@@ -72,7 +73,7 @@ template <typename T>
 __aicore__ inline void add_up(Core<T> &c, int64_t first, int64_t count, int which, const Segment &g,
                               const GlobalTensor<T> &result) {
     const Tiling &t = *c.t;
-    LocalTensor<float> sum = work_at(c, t.at_w2);
+    const LocalTensor<float> &sum = c.w.w2;
     vector_done();
     Duplicate(sum, 0.0f, static_cast<int32_t>(g.padded));
     for (int64_t done = 0; done < count; done += t.batch) {
@@ -123,7 +124,7 @@ template <typename T> __aicore__ inline void add_partials(Core<T> &c) {
             c.args->out[6 + 2 * (stream / 2) + 4 * (stream % 2) + which]));
         for (int64_t i = begin; i < begin + t.unit_segments; i++) {
             Segment g;
-            if (segment_of<T>(t, i, g)) add_up(c, s.first, chunks, which, g, result);
+            if (segment_of(c, i, g)) add_up(c, s.first, chunks, which, g, result);
         }
     }
 }

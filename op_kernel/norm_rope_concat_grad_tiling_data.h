@@ -33,35 +33,54 @@ typedef struct NrcStreamTiling {
     uint32_t weighted;
 } NrcStreamTiling;
 
+/*
+ * rope_rows      rows of sin and cos; 0: no rope
+ * jobs_busy      of each of the first busy_cores cores, which have one chunk more
+ * jobs_free      of each of the others
+ * columns        of each piece in a column block
+ * width          floats of one partial sum in the workspace
+ * units          shares of the last sums, of unit_segments segments each
+ * rope           0, 1 interleave, 2 half
+ * pieces         a line in UB is 1 piece, or 2 where its halves rotate and have to be parted
+ * blocks         column blocks; more than 1 only if a line does not fit
+ * sum_lines      lines of the running sums
+ * vectors        of sums: bit 2 i is dgamma of stream i, bit 2 i + 1 its dbeta
+ * fold           groups of 64 columns of a line, rounded up to a power of two
+ * batch          partial sums added up at a time
+ * in_bytes       a tile as loaded: g at 0
+ * calc_bytes     work space in fp32; zero_bytes of it from at_part on are zeroed once
+ * at_fold        twice fold_bytes
+ * stat_floats    of one tile
+ */
 typedef struct NormRopeConcatGradTilingData {
     NrcStreamTiling stream[NRC_STREAMS];
     int64_t heads;
     int64_t dim;
-    int64_t rope_rows; /* rows of sin and cos; 0: no rope */
+    int64_t rope_rows;
     int64_t chunks;
     int64_t jobs;
     int64_t chunk_lines;
     int64_t job_lines;
-    int64_t jobs_busy;     /* of each of the first busy_cores cores, which have one chunk more */
-    int64_t jobs_free;     /* of each of the others */
-    int64_t columns;       /* of each piece in a column block */
-    int64_t width;         /* floats of one partial sum in the workspace */
-    int64_t units;         /* shares of the last sums */
-    int64_t unit_segments; /* segments in each */
+    int64_t jobs_busy;
+    int64_t jobs_free;
+    int64_t columns;
+    int64_t width;
+    int64_t units;
+    int64_t unit_segments;
     float inverse_dim;
-    uint32_t rope;   /* 0, 1 interleave, 2 half */
-    uint32_t pieces; /* a line in UB is 1 piece, or 2 where halves rotate */
-    uint32_t blocks; /* column blocks; more than 1 only if a line does not fit */
+    uint32_t rope;
+    uint32_t pieces;
+    uint32_t blocks;
     uint32_t busy_cores;
     uint32_t tile_lines;
-    uint32_t sum_lines; /* lines of the running sums */
+    uint32_t sum_lines;
     uint32_t copy_lines;
     uint32_t copy_columns;
-    uint32_t vectors; /* of sums: bit 2 i is dgamma of stream i, bit 2 i + 1 its dbeta */
-    uint32_t fold;    /* groups of 64 columns of a line, rounded up to a power of two */
-    uint32_t batch;   /* partial sums added up at a time */
+    uint32_t vectors;
+    uint32_t fold;
+    uint32_t batch;
 
-    uint32_t in_bytes; /* a tile as loaded: g at 0 */
+    uint32_t in_bytes;
     uint32_t at_x;
     uint32_t at_mean;
     uint32_t at_rstd;
@@ -71,7 +90,7 @@ typedef struct NormRopeConcatGradTilingData {
     uint32_t out_bytes;
     uint32_t flush_bytes;
     uint32_t copy_bytes;
-    uint32_t calc_bytes; /* work space in fp32 */
+    uint32_t calc_bytes;
     uint32_t at_w0;
     uint32_t at_w1;
     uint32_t at_w2;
@@ -86,11 +105,11 @@ typedef struct NormRopeConcatGradTilingData {
     uint32_t at_stat_wide;
     uint32_t at_swap;
     uint32_t swap_entries;
-    uint32_t at_part; /* from here on zeroed once */
-    uint32_t at_fold; /* twice fold_bytes */
+    uint32_t at_part;
+    uint32_t at_fold;
     uint32_t fold_bytes;
     uint32_t at_stat;
-    uint32_t stat_floats; /* of one tile */
+    uint32_t stat_floats;
     uint32_t zero_bytes;
     uint32_t reserved;
 } NormRopeConcatGradTilingData;
