@@ -10,20 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../op_reference/reference.h"
+#include "check.h"
 #include "commands.h"
-#include "request.h"
-#include "values.h"
-
-struct row {
-    const char *op, *text, *refusal; /* refusal: words its sentence must have, or NULL */
-};
 
 static const struct row rows[] = {
 #define CASE(op, text)          {op, text, NULL},
 #define REFUSE(op, text, words) {op, text, words},
 #include "ascgrad_rows.h"
+#undef CASE
+#undef REFUSE
 };
+
+/* Too slow to be run here again and again; `ascgrad accept` runs them on the chip. */
+static const struct row large[] = {
+#define CASE(op, text)
+#define REFUSE(op, text, words)
+#define LARGE(op, text) {op, text, NULL},
+#include "ascgrad_rows.h"
+    {NULL, NULL, NULL},
+};
+
+const struct row *check_row(size_t index) {
+    return index < sizeof rows / sizeof rows[0] ? &rows[index] : NULL;
+}
+
+const struct row *check_large_row(size_t index) {
+    return index + 1 < sizeof large / sizeof large[0] ? &large[index] : NULL;
+}
 
 #define ASCGRAD_OP(type, op) ref_fn ref_##op;
 #include "ascgrad_ops.inc"
@@ -70,8 +83,8 @@ static bool take_word(struct request *r, char *word, const char *star, enum fill
     return false;
 }
 
-static bool read_row(struct request *r, const struct row *row, const char *star, enum fill *fill,
-                     char *why) {
+bool check_read_row(struct request *r, const struct row *row, const char *star, enum fill *fill,
+                    char *why) {
     if (!request_begin(r, row->op)) {
         snprintf(why, ASCGRAD_WHY, "there is no operator %s", row->op);
         return false;
@@ -85,7 +98,7 @@ static bool read_row(struct request *r, const struct row *row, const char *star,
     return good;
 }
 
-static bool make_data(struct ascgrad_tensor *t, uint32_t n, char *why) {
+bool check_make_data(struct ascgrad_tensor *t, uint32_t n, char *why) {
     for (uint32_t i = 0; i < n; i++) {
         int64_t bytes = t[i].rank < 0 ? 0 : text_tensor_bytes(&t[i]);
         if (bytes < 0 || !(t[i].data = malloc(bytes ? (size_t)bytes : 1))) {
@@ -143,12 +156,10 @@ static double compare_output(const struct request *r, uint32_t k, const struct r
     return worst;
 }
 
-/* The worst errors of all outputs go into the tally; false, and the first one in why, if one is
- * more than allowed. */
-static bool against_reference(const struct request *r, struct tally *tally, char *why) {
-    struct ref_tensor in[ASCGRAD_INPUTS_MAX], out[ASCGRAD_OUTPUTS_MAX];
+bool check_reference(const struct request *r, struct ref_tensor out[]) {
+    struct ref_tensor in[ASCGRAD_INPUTS_MAX];
     struct ascgrad_attr attr[ASCGRAD_ATTRS_MAX] = {{0}};
-    bool memory = true, good = true;
+    bool memory = true;
     for (uint32_t i = 0; i < r->op.inputs; i++)
         memory &= widen(&r->in[i], &in[i], false);
     for (uint32_t i = 0; i < r->op.outputs; i++)
@@ -156,16 +167,28 @@ static bool against_reference(const struct request *r, struct tally *tally, char
     plain_attrs(r, attr);
     for (size_t i = 0; memory && i < sizeof references / sizeof references[0]; i++)
         if (strcmp(references[i].type, r->op.type) == 0) references[i].run(in, attr, out);
+    for (uint32_t i = 0; i < r->op.inputs; i++)
+        free(in[i].value);
+    return memory;
+}
+
+void check_reference_free(const struct request *r, struct ref_tensor out[]) {
+    for (uint32_t i = 0; i < r->op.outputs; i++)
+        free(out[i].value), free(out[i].magnitude);
+}
+
+/* The worst errors of all outputs go into the tally; false, and the first one in why, if one is
+ * more than allowed. */
+static bool against_reference(const struct request *r, struct tally *tally, char *why) {
+    struct ref_tensor out[ASCGRAD_OUTPUTS_MAX];
+    bool memory = check_reference(r, out), good = true;
     for (uint32_t i = 0; memory && i < r->op.outputs; i++) {
         double error = compare_output(r, i, &out[i], why);
         double *worst = r->out[i].dtype == ASCGRAD_TYPE_FP32 ? &tally->wide : &tally->narrow;
         good &= error <= 1;
         if (error > *worst) *worst = error;
     }
-    for (uint32_t i = 0; i < r->op.inputs; i++)
-        free(in[i].value);
-    for (uint32_t i = 0; i < r->op.outputs; i++)
-        free(out[i].value), free(out[i].magnitude);
+    check_reference_free(r, out);
     if (!memory) snprintf(why, ASCGRAD_WHY, "out of memory");
     return memory && good;
 }
@@ -180,7 +203,7 @@ struct variant {
 
 /* Bits, except that any NaN is as good as another: which of two operands' NaNs an addition keeps is
  * up to the CPU. */
-static bool same_values(const struct ascgrad_tensor *t, const void *a, const void *b) {
+bool check_same_values(const struct ascgrad_tensor *t, const void *a, const void *b) {
     int64_t n = text_tensor_elements(t), bytes = text_tensor_bytes(t), size = n ? bytes / n : 0;
     if (memcmp(a, b, (size_t)bytes) == 0) return true;
     for (int64_t i = 0; i < n; i++) {
@@ -203,14 +226,14 @@ static bool same_bits(struct request *r, const struct variant *v, char *why) {
     call.order = v->order;
     char reason[ASCGRAD_WHY - 64];
     char full[ASCGRAD_WHY];
-    if (!make_data(r->out, r->op.outputs, why)) good = false;
+    if (!check_make_data(r->out, r->op.outputs, why)) good = false;
     if (good && ascgrad_run(&call, NULL, full) != ASCGRAD_OK) {
         snprintf(reason, sizeof reason, "%.900s", full);
         snprintf(why, ASCGRAD_WHY, "%s: %s", v->what, reason);
         good = false;
     }
     for (uint32_t i = 0; good && i < r->op.outputs; i++)
-        if (!same_values(&first[i], first[i].data, r->out[i].data)) {
+        if (!check_same_values(&first[i], first[i].data, r->out[i].data)) {
             snprintf(why, ASCGRAD_WHY, "%s: the bits of %s differ", v->what, r->op.out[i].name);
             good = false;
         }
@@ -234,11 +257,11 @@ static bool all_variants(struct request *r, char *why) {
 static bool run_case(struct request *r, enum fill fill, uint64_t seed, struct tally *tally,
                      char *why) {
     struct ascgrad_call call = request_call(r);
-    if (!make_data(r->in, r->op.inputs, why)) return false;
+    if (!check_make_data(r->in, r->op.inputs, why)) return false;
     for (uint32_t i = 0; i < r->op.inputs; i++)
         if (r->in[i].rank >= 0) value_fill(&r->in[i], fill, seed + i);
     if (ascgrad_infer(&call, why) != ASCGRAD_OK) return false;
-    if (!make_data(r->out, r->op.outputs, why)) return false;
+    if (!check_make_data(r->out, r->op.outputs, why)) return false;
     if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK) return false;
     return against_reference(r, tally, why) && all_variants(r, why);
 }
@@ -256,16 +279,21 @@ static bool run_refusal(struct request *r, const char *words, char *why) {
     return false;
 }
 
-static void run_row(const struct row *row, struct tally *tally) {
-    static const char *const stars[] = {"fp32", "fp16", "bf16"};
+uint64_t check_seed(const struct row *row) {
     uint64_t seed = 1;
     for (const char *c = row->text; *c; c++)
         seed = seed * 31 + (unsigned char)*c;
+    return seed;
+}
+
+static void run_row(const struct row *row, struct tally *tally) {
+    static const char *const stars[] = {"fp32", "fp16", "bf16"};
+    const uint64_t seed = check_seed(row);
     for (int i = 0; i < (strchr(row->text, '*') ? 3 : 1); i++) {
         struct request r;
         enum fill fill = FILL_NORMAL;
         char why[ASCGRAD_WHY] = "";
-        bool good = read_row(&r, row, stars[i], &fill, why);
+        bool good = check_read_row(&r, row, stars[i], &fill, why);
         if (good && row->refusal)
             good = run_refusal(&r, row->refusal, why);
         else if (good)
@@ -291,7 +319,7 @@ unsigned check_supported(const char *type, const char *soc) {
         struct request r;
         enum fill fill;
         char why[ASCGRAD_WHY];
-        bool good = read_row(&r, row, stars[i], &fill, why);
+        bool good = check_read_row(&r, row, stars[i], &fill, why);
         r.soc = soc;
         struct ascgrad_call call = request_call(&r);
         good = good && ascgrad_infer(&call, why) == ASCGRAD_OK &&

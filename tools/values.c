@@ -27,6 +27,14 @@ static double ulp_at(struct format f, double value) {
     return ldexp(1.0, value == 0 || last < f.lowest ? f.lowest : last);
 }
 
+double value_ulp(int32_t dtype, double value) {
+    return ulp_at(format_of(dtype), value);
+}
+
+double value_largest(int32_t dtype) {
+    return format_of(dtype).largest;
+}
+
 static double round_to(struct format f, double value) {
     if (!isfinite(value) || value == 0) return value;
     double ulp = ulp_at(f, value);

@@ -12,6 +12,9 @@
 double value_get(int32_t dtype, const void *data, int64_t index);
 void value_set(int32_t dtype, void *data, int64_t index, double value); /* nearest, ties to even */
 
+double value_ulp(int32_t dtype, double value); /* weight of the last bit at this value */
+double value_largest(int32_t dtype);
+
 enum fill { FILL_NORMAL, FILL_SMALL, FILL_ONES, FILL_ZEROS, FILL_INF, FILL_NAN };
 
 /* NORMAL: mean 0, deviation 1. SMALL: in (-1, 1). INF, NAN: normal with such values strewn in. */
