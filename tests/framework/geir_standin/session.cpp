@@ -5,6 +5,9 @@
  */
 #include <ascgrad.h>
 
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,8 +46,23 @@ ascgrad_tensor describe(const Tensor &tensor) {
     return out;
 }
 
+/* ASCGRAD_STANDIN_FAULT=KIND:TYPE:BYTES, as in the stand-in of aclnn. */
+bool fault(const char *kind, const char *type, const Tensor &first) {
+    const char *planted = std::getenv("ASCGRAD_STANDIN_FAULT");
+    const std::string wanted =
+        std::string("ge-") + kind + ":" + type + ":" + std::to_string(first.GetSize());
+    return planted && wanted == planted;
+}
+
+void spoil(const char *type, const Tensor &first, std::vector<uint8_t> &output) {
+    if (fault("hang", type, first)) pause();
+    if (fault("crash", type, first)) std::raise(SIGSEGV);
+    if (fault("bit", type, first)) output.at(0) ^= 1;
+}
+
 struct Evaluation {
     const std::vector<Tensor> &inputs;
+    uint32_t cores;
     std::map<OperatorImpl *, std::vector<Tensor>> done;
 
     bool evaluate(OperatorImpl &node);
@@ -82,6 +100,7 @@ bool Evaluation::run(OperatorImpl &node, const ascgrad_op_info &ir) {
     call.in = in.data(), call.inputs = ir.inputs;
     call.out = out.data(), call.outputs = ir.outputs;
     call.attr = settings.data(), call.attrs = ir.attrs;
+    call.cores = cores;
 
     char why[ASCGRAD_WHY];
     std::vector<std::vector<uint8_t>> bytes(ir.outputs);
@@ -98,6 +117,7 @@ bool Evaluation::run(OperatorImpl &node, const ascgrad_op_info &ir) {
         reason = why;
         return false;
     }
+    if (!inputs.empty() && !bytes.empty()) spoil(ir.type, inputs[0], bytes[0]);
     std::vector<Tensor> &results = done[&node];
     for (uint32_t i = 0; i < ir.outputs; i++) {
         const ge::Shape shape(std::vector<int64_t>(out[i].dim, out[i].dim + out[i].rank));
@@ -158,7 +178,12 @@ AscendString GEGetErrorMsgV3() {
     return GEGetErrorMsgV2();
 }
 
-Session::Session(const std::map<AscendString, AscendString> &) {
+/* "cube cores|vector cores" */
+Session::Session(const std::map<AscendString, AscendString> &options) {
+    const auto found = options.find("ge.aicoreNum");
+    const char *bar =
+        found == options.end() ? nullptr : std::strchr(found->second.GetString(), '|');
+    cores_ = bar ? static_cast<uint32_t>(std::strtoul(bar + 1, nullptr, 10)) : 0;
     sessions++;
 }
 Session::~Session() {
@@ -174,7 +199,7 @@ Status Session::RunGraph(uint32_t id, const std::vector<Tensor> &inputs,
                          std::vector<Tensor> &outputs) {
     auto graph = graphs_.find(id);
     if (graph == graphs_.end()) return FAILED;
-    Evaluation evaluation = {inputs, {}};
+    Evaluation evaluation = {inputs, cores_, {}};
     for (const auto &output : GraphImpl::of(graph->second)->outputs) {
         if (!evaluation.evaluate(*output.first)) return FAILED;
         outputs.push_back(evaluation.done[output.first.get()].at(output.second));

@@ -48,8 +48,10 @@ static void add_tensor(struct key *key, const aclTensor *t, bool present) {
 
 static struct key key_of(const struct executor *e) {
     const int deterministic = standin_deterministic();
+    const uint32_t cores = standin_core_limit();
     struct key key = {malloc(1), 0};
     add(&key, &deterministic, sizeof deterministic);
+    add(&key, &cores, sizeof cores);
     for (uint32_t i = 0; i < e->inputs; i++) {
         add_tensor(&key, &e->in[i], e->has_in[i]);
     }

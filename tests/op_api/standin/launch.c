@@ -11,8 +11,11 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The share of the workspace that belongs to Ascend C. */
 #define SYSTEM_WORKSPACE (16u << 20)
@@ -94,8 +97,17 @@ static void find_chip(void) {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 const struct standin_row *standin_platform(void) {
+    static _Thread_local char cores[16];
+    static _Thread_local struct standin_row row[5];
     pthread_once(&once, find_chip);
-    return chip.soc ? chip.row : NULL;
+    const uint32_t limit = standin_core_limit();
+    if (!chip.soc || limit == 0 || limit >= chip.soc->cores) {
+        return chip.soc ? chip.row : NULL;
+    }
+    snprintf(cores, sizeof cores, "%u", limit);
+    memcpy(row, chip.row, sizeof row);
+    row[2].value = cores;
+    return row;
 }
 
 const char *standin_chip(void) {
@@ -117,6 +129,26 @@ static bool has_key(const struct standin_kernel *kernel, uint64_t key) {
         }
     }
     return false;
+}
+
+bool standin_fault(const char *kind, const char *type, uint64_t bytes) {
+    const char *fault = getenv("ASCGRAD_STANDIN_FAULT");
+    char wanted[160];
+    snprintf(wanted, sizeof wanted, "%s:%s:%llu", kind, type, (unsigned long long)bytes);
+    return fault && strcmp(fault, wanted) == 0;
+}
+
+/* Faults that a launch can have without the checker seeing them. */
+static void spoil(const struct standin_launch *l) {
+    if (standin_fault("hang", l->type, l->bytes[0])) {
+        pause();
+    }
+    if (standin_fault("crash", l->type, l->bytes[0])) {
+        raise(SIGSEGV);
+    }
+    if (standin_fault("bit", l->type, l->bytes[0])) {
+        *(uint8_t *)l->data[l->inputs] ^= 1;
+    }
 }
 
 int standin_launch(const struct standin_launch *l) {
@@ -159,6 +191,9 @@ int standin_launch(const struct standin_launch *l) {
         const int code = twin_run(&launch, &report, why);
         if (code != TWIN_OK) {
             standin_report("EZ9999", "%s", why);
+        } else {
+            spoil(l);
+            standin_advance(report.time_us + report.launch_us);
         }
         return code == TWIN_OK ? 0 : STANDIN_LAUNCH;
     }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define API __attribute__((visibility("default")))
 
@@ -46,6 +47,19 @@ static void attr_of(struct fake_attr *to, const struct attribute *from) {
     to->kind = from->element ? (real ? 'r' : 'l') : kinds[from->kind];
     to->values = from->at;
     to->count = from->element ? from->size / from->element : 0;
+}
+
+static uint64_t first_bytes(const struct executor *e) {
+    return (uint64_t)standin_elements(&e->in[0]) * standin_size(e->in[0].dtype);
+}
+
+/* One wrong byte, if that fault is planted. */
+static void spoil(struct executor *e, size_t size) {
+    const char *byte = getenv("ASCGRAD_STANDIN_BYTE");
+    const size_t at = byte ? strtoul(byte, NULL, 10) : 0;
+    if (at < size && standin_fault("tiling", e->type, first_bytes(e))) {
+        ((uint8_t *)e->tiling)[at] ^= 1;
+    }
 }
 
 static aclnnStatus tile(struct executor *e, const struct ge_op_functions *functions) {
@@ -89,6 +103,7 @@ static aclnnStatus tile(struct executor *e, const struct ge_op_functions *functi
         e->tiling = malloc(data->size ? data->size : 1);
         if (e->tiling) {
             memcpy(e->tiling, data->data, data->size);
+            spoil(e, data->size);
         }
         l->tiling = e->tiling;
     }
@@ -123,7 +138,7 @@ API aclnnStatus NnopbaseRunForWorkspace(void *executor, uint64_t *size) {
     make_key(e, key, sizeof key);
     e->launch.kernel = standin_find_kernel(e->type, key);
     e->launch.workspace = 0;
-    if (!e->launch.kernel) {
+    if (!e->launch.kernel || access(e->launch.kernel->path, R_OK) != 0) {
         standin_report("EZ9999", "Cannot find kernel file for %s", key);
         return STANDIN_NO_KERNEL;
     }

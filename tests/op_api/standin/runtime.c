@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define API __attribute__((visibility("default")))
 
@@ -105,9 +104,37 @@ API const char *aclrtGetSocName(void) {
     return name && *name ? name : "Ascend910B1";
 }
 
+/* How many cores a launch may have; 0: all. */
+static atomic_uint core_limit;
+
+API uint32_t standin_core_limit(void) {
+    return core_limit;
+}
+
+API aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value) {
+    if (deviceId != 0 || type != ACL_RT_DEV_RES_VECTOR_CORE || value == 0) {
+        return ACL_ERROR_INVALID_PARAM;
+    }
+    core_limit = value;
+    return ACL_SUCCESS;
+}
+
+API aclError aclrtResetDeviceResLimit(int32_t deviceId) {
+    core_limit = 0;
+    return aclrtSetDevice(deviceId);
+}
+
+/* The device's clock: it stands still between launches, and goes on by what the cycle model says
+ * that a launch takes. */
+static _Thread_local double device_us;
+
+API void standin_advance(double us) {
+    device_us += us;
+}
+
 /* Contexts, streams and events are small objects, so that a leak or a second release is seen. */
 struct handle {
-    struct timespec recorded;
+    double recorded;
 };
 
 static aclError make(void **handle) {
@@ -189,7 +216,7 @@ API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
     if (!handle) {
         return ACL_ERROR_INVALID_PARAM;
     }
-    clock_gettime(CLOCK_MONOTONIC, &handle->recorded);
+    handle->recorded = device_us;
     return ACL_SUCCESS;
 }
 
@@ -202,8 +229,7 @@ API aclError aclrtEventElapsedTime(float *ms, aclrtEvent start, aclrtEvent end) 
     if (!ms || !a || !b) {
         return ACL_ERROR_INVALID_PARAM;
     }
-    *ms = (float)(b->recorded.tv_sec - a->recorded.tv_sec) * 1e3f +
-          (float)(b->recorded.tv_nsec - a->recorded.tv_nsec) / 1e6f;
+    *ms = (float)((b->recorded - a->recorded) / 1e3);
     return ACL_SUCCESS;
 }
 
@@ -239,6 +265,13 @@ API aclError aclrtMemset(void *address, size_t room, int32_t value, size_t count
     }
     memset(address, value, count);
     return ACL_SUCCESS;
+}
+
+/* Large ones only clean caches, and there are none here. */
+API aclError aclrtMemsetAsync(void *address, size_t room, int32_t value, size_t count,
+                              aclrtStream stream) {
+    (void)stream;
+    return aclrtMemset(address, room, value, count < 1 << 20 ? count : 1 << 20);
 }
 
 API aclError aclrtMemcpy(void *to, size_t room, const void *from, size_t count,

@@ -93,6 +93,12 @@ bool standin_contiguous(const aclTensor *t);
 int32_t standin_report(const char *code, const char *format, ...) __asm__(CANN_REPORT_2026)
     __attribute__((format(printf, 2, 3)));
 int standin_deterministic(void);
+uint32_t standin_core_limit(void);
+void standin_advance(double us); /* the device's clock */
+
+/* What ASCGRAD_STANDIN_FAULT=KIND:TYPE:BYTES plants into launches of a type whose first input has
+ * so many bytes: is it this kind? */
+bool standin_fault(const char *kind, const char *type, uint64_t bytes);
 
 /* packages.c: where a type's kernel and tiling come from. Filled once, then only read. */
 struct standin_kernel {

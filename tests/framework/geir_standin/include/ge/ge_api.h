@@ -31,6 +31,7 @@ class Session {
 
   private:
     std::map<uint32_t, Graph> graphs_;
+    uint32_t cores_;
 };
 
 } // namespace ge

@@ -23,6 +23,8 @@ typedef enum aclrtMemMallocPolicy {
 
 typedef enum { ACL_OPT_DETERMINISTIC = 0 } aclSysParamOpt;
 
+typedef enum { ACL_RT_DEV_RES_CUBE_CORE, ACL_RT_DEV_RES_VECTOR_CORE } aclrtDevResLimitType;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +35,8 @@ aclError aclrtGetDevice(int32_t *deviceId);
 aclError aclrtResetDevice(int32_t deviceId);
 aclError aclrtSynchronizeDevice(void);
 const char *aclrtGetSocName(void);
+aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value);
+aclError aclrtResetDeviceResLimit(int32_t deviceId);
 
 aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId);
 aclError aclrtDestroyContext(aclrtContext context);
@@ -55,6 +59,8 @@ aclError aclrtFree(void *address);
 aclError aclrtMallocHost(void **address, size_t size);
 aclError aclrtFreeHost(void *address);
 aclError aclrtMemset(void *address, size_t room, int32_t value, size_t count);
+aclError aclrtMemsetAsync(void *address, size_t room, int32_t value, size_t count,
+                          aclrtStream stream);
 aclError aclrtMemcpy(void *to, size_t room, const void *from, size_t count, aclrtMemcpyKind kind);
 aclError aclrtMemcpyAsync(void *to, size_t room, const void *from, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream);
