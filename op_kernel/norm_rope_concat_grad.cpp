@@ -21,7 +21,7 @@ __aicore__ inline bool find_chunk(const Tiling &t, Step &p) {
     p.block = p.column = p.slot = 0;
     p.sums = s.norm != 0;
     p.finish = t.blocks == 1 || !p.sums;
-    place(t, s, p.line, p.rect);
+    place(t, s, p.line, p.rect.at);
     return true;
 }
 
@@ -53,7 +53,7 @@ __aicore__ inline bool next_block(const Tiling &t, Step &p) {
         return false;
     }
     p.column = p.block * static_cast<uint32_t>(t.columns);
-    place(t, t.stream[p.stream], p.line, p.rect);
+    place(t, t.stream[p.stream], p.line, p.rect.at);
     return true;
 }
 
@@ -61,7 +61,7 @@ __aicore__ inline bool next_block(const Tiling &t, Step &p) {
 AICORE_INLINE bool advance(const Tiling &t, Step &p) {
     if (t.blocks == 1 && !p.last) {
         p.line += p.lines;
-        p.rect = p.after;
+        p.rect.at = p.after;
     } else if (t.blocks == 1 || !next_block(t, p)) {
         p.chunk += GetBlockNum();
         if (!find_chunk(t, p)) return false;
@@ -132,6 +132,11 @@ __aicore__ inline void prepare(Core<T> &c, const Tiling &t, const Args &args) {
     c.args = &args;
     c.k[0] = columns_of<T>(t, false);
     c.k[1] = columns_of<T>(t, true);
+    c.copied.width = least64(t.copy_columns, t.dim);
+    c.copied.padded = c.copied.pitch = up(c.copied.width, 32 / sizeof(T));
+    c.copied.blocks = c.copied.pitch * sizeof(T) / 32;
+    c.copied.pieces = 1;
+    c.copied.packed = c.copied.pitch == t.dim;
     for (uint32_t i = 0; i < NRC_STREAMS; i++) {
         open_stream(t, args, i, c.stream[i]);
     }
@@ -141,6 +146,10 @@ __aicore__ inline void prepare(Core<T> &c, const Tiling &t, const Args &args) {
     w.w0 = work_at(c, t.at_w0);
     w.w1 = work_at(c, t.at_w1);
     w.w2 = work_at(c, t.at_w2);
+    for (uint32_t i = 0; i < 3; i++) {
+        w.low[i] = w.w2[i * BLOCK];
+        w.high[i] = w.w2[i * BLOCK + PHASE + 3 * BLOCK]; /* clear of the first copies */
+    }
     w.cos = work_at(c, t.at_cos_wide);
     w.sin = work_at(c, t.at_sin_wide);
     w.gamma = work_at(c, t.at_gamma_wide);

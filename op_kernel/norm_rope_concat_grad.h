@@ -40,11 +40,14 @@ struct Args {
 };
 
 /* Columns [.., + width) of each piece of a line, as they lie in UB: padded to whole 32-byte blocks
- * of the data's type, pitch elements from line to line; half: from the first half of a line to the
- * second; pieces that are moved; packed: a line is the same in GM and UB. */
+ * of the data's type, pitch elements or `blocks` of 32 bytes from line to line; half: from the
+ * first half of a line to the second; pieces that are moved; packed: a line is the same in GM and
+ * UB. Steps of vector calls, from line to line: each with another line, or with a row that all
+ * share; with numbers in blocks one behind the other, or spread over lines; flat: all in a row. */
 struct Columns {
-    uint32_t width, padded, pitch, half, pieces;
+    uint32_t width, padded, pitch, blocks, half, pieces;
     bool packed;
+    BinaryRepeatParams each, shared, number, spread, flat;
 };
 
 /* What a stream reads and writes; the value streams have grad and dx only. head_step: elements of
@@ -60,14 +63,15 @@ template <typename T> struct Stream {
 };
 
 /* Regions of the work buffer, and of a tile what is fp32 of itself: w0 goes g, g', g^, dx; w1 x,
- * x^; w2 holds products; mean and rstd have a block of 8 per line, rstd_row one number. */
+ * x^; w2 holds products; mean and rstd have a block of 8 per line, rstd_row one number; low and
+ * high: the two places of three numbers per line in w2, see spread. */
 struct Work {
-    LocalTensor<float> w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd, rstd_row, stat_wide,
-        part, fold, spare, stat;
+    LocalTensor<float> low[3], high[3], w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd,
+        rstd_row, stat_wide, part, fold, spare, stat;
 };
 
-/* in: a tile as loaded, g, x, mean, rstd, rows of cos and sin, gamma. k: of the last column block
- * and of those before. */
+/* in: a tile as loaded, g, x, mean, rstd, rows of cos and sin, gamma. k: of the column blocks
+ * before the last, and of that; copied: of lines that only move. */
 template <typename T> struct Core {
     TQue<TPosition::VECIN, 1> in;
     TQue<TPosition::VECOUT, 1> out, flush;
@@ -75,7 +79,7 @@ template <typename T> struct Core {
     TBuf<TPosition::VECCALC> calc;
     const Tiling *t;
     const Args *args;
-    Columns k[2];
+    Columns k[2], copied;
     Work w;
     Stream<T> stream[NRC_STREAMS];
     GlobalTensor<T> sin, cos;
@@ -83,9 +87,15 @@ template <typename T> struct Core {
 
 /* Lines of one tile that lie in one batch and are all rotated or all not: seqs x heads. line: the
  * first, in the tile; row: of the tile's cos and sin; left: lines of the tile from here on. */
+struct Place {
+    int64_t batch, seq;
+    uint32_t head;
+};
+
 struct Rect {
-    int64_t batch, seq, position;
-    uint32_t head, seqs, heads, line, lines, row, left;
+    Place at;
+    int64_t position;
+    uint32_t seqs, heads, line, lines, row, left;
     bool rope;
 };
 
@@ -99,9 +109,16 @@ template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, bool
     c.width = static_cast<uint32_t>(last ? piece - before : t.columns);
     c.padded = up(c.width, 32 / sizeof(T));
     c.pitch = c.padded * t.pieces;
+    c.blocks = c.pitch * sizeof(T) / 32;
     c.half = t.pieces == 2 ? c.padded : static_cast<uint32_t>(t.dim >> 1);
     c.pieces = t.pieces;
     c.packed = c.pitch == t.dim;
+    uint8_t step = static_cast<uint8_t>(c.pitch / BLOCK);
+    c.each = {1, 1, 1, step, step, step};
+    c.shared = {1, 1, 1, step, step, 0};
+    c.number = {1, 1, 0, step, step, 1};
+    c.spread = {1, 1, 0, step, step, step};
+    c.flat = {1, 1, 1, 8, 8, 8};
     return c;
 }
 
@@ -110,30 +127,30 @@ AICORE_INLINE const Columns &columns_at(const Core<T> &c, const Tiling &t, uint3
     return c.k[block + 1 == t.blocks];
 }
 
-/* The extent of the rectangle that begins at batch, seq, head. */
+/* The extent of the rectangle that begins there. */
 AICORE_INLINE void measure(const Tiling &t, const NrcStreamTiling &s, Rect &r) {
-    r.position = s.offset + r.seq;
+    r.position = s.offset + r.at.seq;
     r.rope = r.position < t.rope_rows;
-    if (r.head == 0 && r.left >= t.heads) {
+    if (r.at.head == 0 && r.left >= t.heads) {
         r.heads = static_cast<uint32_t>(t.heads);
-        r.seqs = least64(r.left / r.heads, s.seq - r.seq);
+        r.seqs = least64(r.left / r.heads, s.seq - r.at.seq);
         if (r.rope) r.seqs = least64(r.seqs, t.rope_rows - r.position);
     } else {
         r.seqs = 1;
-        r.heads = least64(r.left, t.heads - r.head);
+        r.heads = least64(r.left, t.heads - r.at.head);
     }
     r.lines = r.seqs * r.heads;
 }
 
 /* Where a line is. Divisions are slow: only where a chunk or job begins. */
-AICORE_INLINE void place(const Tiling &t, const NrcStreamTiling &s, int64_t line, Rect &r) {
+AICORE_INLINE void place(const Tiling &t, const NrcStreamTiling &s, int64_t line, Place &p) {
     int64_t item = line / t.heads;
-    r.head = static_cast<uint32_t>(line - item * t.heads);
-    r.batch = item / s.seq;
-    r.seq = item - r.batch * s.seq;
+    p.head = static_cast<uint32_t>(line - item * t.heads);
+    p.batch = item / s.seq;
+    p.seq = item - p.batch * s.seq;
 }
 
-/* The first rectangle of a tile of so many lines, at batch, seq, head. */
+/* The first rectangle of a tile of so many lines. */
 AICORE_INLINE void start(const Tiling &t, const NrcStreamTiling &s, uint32_t lines, Rect &r) {
     r.line = r.row = 0;
     r.left = lines;
@@ -145,13 +162,13 @@ AICORE_INLINE bool next_rect(const Tiling &t, const NrcStreamTiling &s, Rect &r)
     r.line += r.lines;
     r.left -= r.lines;
     if (r.rope) r.row += r.seqs;
-    r.head += r.heads;
-    if (r.head == t.heads) {
-        r.head = 0;
-        r.seq += r.seqs;
-        if (r.seq == s.seq) {
-            r.seq = 0;
-            r.batch++;
+    r.at.head += r.heads;
+    if (r.at.head == t.heads) {
+        r.at.head = 0;
+        r.at.seq += r.seqs;
+        if (r.at.seq == s.seq) {
+            r.at.seq = 0;
+            r.at.batch++;
         }
     }
     if (r.left == 0) return false;

@@ -37,12 +37,13 @@ AICORE_INLINE void some_lanes(const LocalTensor<float> &dst, const LocalTensor<f
     ResetMask();
 }
 
-/* `count` neighbours, which are so many whole repeats, or 0. */
+/* `count` neighbours, which are so many whole repeats, or 0; steps are flat. */
 template <Op OP>
 AICORE_INLINE void flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                        const LocalTensor<float> &b, uint32_t count, uint32_t repeats) {
+                        const LocalTensor<float> &b, uint32_t count, uint32_t repeats,
+                        const BinaryRepeatParams &steps) {
     if (repeats) {
-        all_lanes<OP>(dst, a, b, repeats, {1, 1, 1, 8, 8, 8});
+        all_lanes<OP>(dst, a, b, repeats, steps);
     } else {
         apply_flat<OP>(dst, a, b, count);
     }
@@ -68,12 +69,11 @@ AICORE_INLINE void widen(const LocalTensor<float> &dst, const LocalTensor<T> &sr
     }
 }
 
-/* One number per line, as a 32-byte block that has it eight times. The blocks of the lines are
- * `step` blocks apart; there may be two copies, for columns 0..63, 128..191 and so on, and for
- * the others: see spread. */
+/* One number per line, as a 32-byte block that has it eight times. There may be two copies, for
+ * columns 0..63, 128..191 and so on, and for the others: see spread. */
 struct Numbers {
     const LocalTensor<float> &even, &odd;
-    uint32_t step;
+    const BinaryRepeatParams &steps;
 };
 
 /* A line by itself, where there are fewer lines than repeats in one: with b[j], or a number. */
@@ -86,45 +86,68 @@ __aicore__ inline void line_alone(const LocalTensor<float> &dst, const LocalTens
     if (rest) some_lanes<OP>(dst[at], a[at], number ? b : b[at], rest, 1, steps);
 }
 
+template <Op OP>
+__aicore__ inline void by_line_alone(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                     const Numbers &b, uint32_t lines, uint32_t pitch) {
+    for (uint32_t l = 0; l < lines; l++) {
+        line_alone<OP, true>(dst[l * pitch], a[l * pitch],
+                             b.even[l * b.steps.src1RepStride * BLOCK], pitch);
+    }
+}
+
 /* dst[l][j] = a[l][j] op b[l] */
 template <Op OP>
 AICORE_INLINE void by_line(const LocalTensor<float> &dst, const LocalTensor<float> &a,
                            const Numbers &b, uint32_t lines, uint32_t pitch) {
-    uint32_t j = 0;
-    if (pitch <= lines * LANES) {
-        uint8_t step = static_cast<uint8_t>(pitch / BLOCK);
-        BinaryRepeatParams steps(1, 1, 0, step, step, static_cast<uint8_t>(b.step));
-        for (; j + LANES <= pitch; j += LANES) {
-            all_lanes<OP>(dst[j], a[j], j & LANES ? b.odd : b.even, lines, steps);
-        }
-        if (j == pitch) return;
-        some_lanes<OP>(dst[j], a[j], j & LANES ? b.odd : b.even, pitch - j, lines, steps);
+    if (pitch > lines * LANES) {
+        by_line_alone<OP>(dst, a, b, lines, pitch);
         return;
     }
-    for (uint32_t l = 0; l < lines; l++) {
-        line_alone<OP, true>(dst[l * pitch], a[l * pitch], b.even[l * b.step * BLOCK], pitch);
+    if (pitch < LANES) {
+        some_lanes<OP>(dst, a, b.even, pitch, lines, b.steps);
+        return;
+    }
+    all_lanes<OP>(dst, a, b.even, lines, b.steps);
+    for (uint32_t j = LANES; j < pitch; j += LANES) {
+        const LocalTensor<float> to = dst[j], &number = j & LANES ? b.odd : b.even;
+        const LocalTensor<float> from = &dst == &a ? to : a[j];
+        if (j + LANES <= pitch) {
+            all_lanes<OP>(to, from, number, lines, b.steps);
+        } else {
+            some_lanes<OP>(to, from, number, pitch - j, lines, b.steps);
+        }
     }
 }
 
-/* dst[l][j] = a[l][j] op b[l][j] for `columns` columns; lines are `step` floats apart, those of
- * b `b_step`. */
+template <Op OP>
+__aicore__ inline void by_column_alone(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                       uint32_t at, const LocalTensor<float> &b, uint32_t b_at,
+                                       uint32_t lines, uint32_t columns,
+                                       const BinaryRepeatParams &steps) {
+    for (uint32_t l = 0; l < lines; l++) {
+        uint32_t line = at + l * steps.dstRepStride * BLOCK;
+        line_alone<OP, false>(dst[line], a[line], b[b_at + l * steps.src1RepStride * BLOCK],
+                              columns);
+    }
+}
+
+/* dst[l][j] = a[l][j] op b[l][j] for so many columns, dst and a from `at` on, b from b_at on */
 template <Op OP>
 AICORE_INLINE void by_column(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                             const LocalTensor<float> &b, uint32_t lines, uint32_t columns,
-                             uint32_t step, uint32_t b_step) {
-    uint32_t j = 0;
-    if (columns <= lines * LANES) {
-        uint8_t s = static_cast<uint8_t>(step / BLOCK);
-        BinaryRepeatParams steps(1, 1, 1, s, s, static_cast<uint8_t>(b_step / BLOCK));
-        for (; j + LANES <= columns; j += LANES) {
-            all_lanes<OP>(dst[j], a[j], b[j], lines, steps);
-        }
-        if (j == columns) return;
-        some_lanes<OP>(dst[j], a[j], b[j], columns - j, lines, steps);
+                             uint32_t at, const LocalTensor<float> &b, uint32_t b_at,
+                             uint32_t lines, uint32_t columns, const BinaryRepeatParams &steps) {
+    if (columns > lines * LANES) {
+        by_column_alone<OP>(dst, a, at, b, b_at, lines, columns, steps);
         return;
     }
-    for (uint32_t l = 0; l < lines; l++) {
-        line_alone<OP, false>(dst[l * step], a[l * step], b[l * b_step], columns);
+    for (uint32_t j = 0; j < columns; j += LANES) {
+        const LocalTensor<float> to = dst[at + j];
+        const LocalTensor<float> from = &dst == &a ? to : a[at + j];
+        if (j + LANES <= columns) {
+            all_lanes<OP>(to, from, b[b_at + j], lines, steps);
+        } else {
+            some_lanes<OP>(to, from, b[b_at + j], columns - j, lines, steps);
+        }
     }
 }
 

@@ -113,25 +113,36 @@ __aicore__ inline void load_rect_pieces(const Tiling &t, const Stream<T> &s, con
     }
 }
 
+/* The rows of one head lie one behind the other. */
+template <typename T>
+__aicore__ inline void load_heads(const Tiling &t, const Stream<T> &s, const Columns &k,
+                                  const Rect &r, int64_t from, const LocalTensor<T> &dst) {
+    DataCopyParams shape(static_cast<uint16_t>(r.seqs), static_cast<uint16_t>(k.blocks), 0,
+                         static_cast<uint16_t>((r.heads - 1) * k.blocks));
+    for (uint32_t n = 0; n < r.heads; n++) {
+        DataCopy(dst[(r.line + n) * k.pitch], s.grad[from + n * s.head_step], shape);
+    }
+}
+
 /* The gradient of one rectangle: along the sequence it is contiguous for one head, along the
  * heads it has the stride of a head. The shorter axis is the loop. */
 template <typename T>
 AICORE_INLINE void load_rect(const Tiling &t, const Stream<T> &s, const Columns &k, uint32_t column,
                              const Rect &r, const LocalTensor<T> &dst) {
-    int64_t from = (r.batch * t.heads + r.head) * s.head_step + r.position * t.dim;
+    int64_t from = (r.at.batch * t.heads + r.at.head) * s.head_step + r.position * t.dim;
     bool along = r.heads <= r.seqs;
     if (!k.packed || (s.head_gap == FAR && !along)) {
         load_rect_pieces(t, s, k, column, r, from, dst);
         return;
     }
-    uint32_t n = along ? r.heads : r.seqs, blocks = along ? r.seqs : r.heads;
-    uint32_t length = k.pitch * sizeof(T) / 32, to = r.line * k.pitch;
-    uint32_t to_step = along ? k.pitch : r.heads * k.pitch;
-    int64_t step = along ? s.head_step : t.dim;
-    DataCopyParams shape(static_cast<uint16_t>(blocks), static_cast<uint16_t>(length),
-                         static_cast<uint16_t>(along ? 0 : s.head_gap),
-                         static_cast<uint16_t>(along ? (r.heads - 1) * length : 0));
-    for (; n > 0; n--, to += to_step, from += step) {
+    if (along) {
+        load_heads(t, s, k, r, from, dst);
+        return;
+    }
+    DataCopyParams shape(static_cast<uint16_t>(r.heads), static_cast<uint16_t>(k.blocks),
+                         static_cast<uint16_t>(s.head_gap), 0);
+    uint32_t wide = r.heads * k.pitch, to = r.line * k.pitch;
+    for (uint32_t end = to + r.lines * k.pitch; to < end; to += wide, from += t.dim) {
         DataCopy(dst[to], s.grad[from], shape);
     }
 }
@@ -163,7 +174,7 @@ __aicore__ inline void find_job(const Tiling &t, Copies &p) {
     p.line = (p.job - s.first) * t.job_lines;
     p.stop = p.line + t.job_lines < s.lines ? p.line + t.job_lines : s.lines;
     p.column = 0;
-    place(t, s, p.line, p.r);
+    place(t, s, p.line, p.r.at);
 }
 
 /* The lines behind those that have been moved. */
@@ -179,31 +190,46 @@ AICORE_INLINE void next_lines(const Tiling &t, uint32_t lines, Copies &p) {
     }
 }
 
-/* Moves one buffer full; false when there is no more. */
-template <typename T> __aicore__ inline bool copy_next(Core<T> &c, Copies &p) {
+/* One buffer full. */
+template <typename T>
+AICORE_INLINE void move(Core<T> &c, const Stream<T> &s, const Columns &k, uint32_t column,
+                        int64_t line, uint32_t lines, Rect &r) {
     const Tiling &t = *c.t;
-    if (p.job >= p.end) return false;
-    const Stream<T> &s = c.stream[p.stream];
-    Columns k;
-    k.width = least64(t.copy_columns, t.dim - p.column);
-    k.padded = k.pitch = up(k.width, 32 / sizeof(T));
-    k.pieces = 1;
-    k.packed = k.pitch == t.dim;
-    uint32_t lines = least64(t.copy_lines, p.stop - p.line), column = p.column;
     LocalTensor<T> tile = c.copy.template AllocTensor<T>();
-    Rect r = p.r;
     start(t, *s.t, lines, r);
     do {
         load_rect(t, s, k, column, r, tile);
     } while (next_rect(t, *s.t, r));
     c.copy.EnQue(tile);
     tile = c.copy.template DeQue<T>();
-    store_rows(t, k, column, s.dx, tile, p.line, lines);
+    store_rows(t, k, column, s.dx, tile, line, lines);
     c.copy.FreeTensor(tile);
+}
+
+/* A part of a line that is longer than the buffer. */
+template <typename T> __aicore__ inline void move_part(Core<T> &c, Copies &p) {
+    Columns k = c.copied;
+    Rect r = p.r;
+    k.width = least64(k.width, c.t->dim - p.column);
+    k.padded = k.pitch = up(k.width, 32 / sizeof(T));
+    move(c, c.stream[p.stream], k, static_cast<uint32_t>(p.column), p.line, 1, r);
     p.column += k.width;
-    if (p.column < t.dim) return true;
+    if (p.column < c.t->dim) return;
     p.column = 0;
     p.r = r;
+    next_lines(*c.t, 1, p);
+}
+
+/* Moves one buffer full; false when there is no more. */
+template <typename T> __aicore__ inline bool copy_next(Core<T> &c, Copies &p) {
+    const Tiling &t = *c.t;
+    if (p.job >= p.end) return false;
+    if (c.copied.width < t.dim) {
+        move_part(c, p);
+        return true;
+    }
+    uint32_t lines = least64(t.copy_lines, p.stop - p.line);
+    move(c, c.stream[p.stream], c.copied, 0, p.line, lines, p.r);
     next_lines(t, lines, p);
     return true;
 }

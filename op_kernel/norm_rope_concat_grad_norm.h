@@ -13,22 +13,27 @@ namespace norm_rope_concat {
 
 /* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
  * running sums; and between them, where its turn comes, w2 = g' x^ and g^ = g' gamma. */
+/* Times gamma, which all lines share. */
+AICORE_INLINE void times_gamma(const Work &w, const Tile &v, const LocalTensor<float> &lines) {
+    by_column<MUL>(lines, lines, 0, w.gamma, 0, v.lines, v.pitch, v.k->shared);
+}
+
 template <typename T> AICORE_INLINE void accumulate(const Core<T> &c, const Tile &v) {
     const Work &w = c.w;
     uint32_t step = c.t->sum_lines * v.pitch, whole = repeats_of(step);
     bool beta = v.s->centred;
-    flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats);
+    flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats, v.k->flat);
     for (uint32_t at = 0; at < v.count; at += step) {
         uint32_t n = step, repeats = whole;
         if (v.count - at < step) {
             n = v.count - at;
             repeats = repeats_of(n);
         }
-        if (beta) flat<ADD>(w.dbeta, w.dbeta, w.w0[at], n, repeats);
+        if (beta) flat<ADD>(w.dbeta, w.dbeta, w.w0[at], n, repeats, v.k->flat);
         vector_done();
-        flat<ADD>(w.dgamma, w.dgamma, w.w2[at], n, repeats);
+        flat<ADD>(w.dgamma, w.dgamma, w.w2[at], n, repeats, v.k->flat);
     }
-    by_column<MUL>(w.w0, w.w0, w.gamma, v.lines, v.pitch, v.pitch, 0);
+    times_gamma(w, v, w.w0);
     vector_done();
 }
 
@@ -47,15 +52,11 @@ __aicore__ inline uint64_t lanes_from(const Columns &k, uint32_t from) {
 }
 
 /* part[l][c * 8 ..] = sums of the 32-byte blocks of columns [64 c, 64 c + 64). */
-__aicore__ inline void block_sums(const Tiling &t, const Tile &v, const Columns &k,
-                                  const LocalTensor<float> &part, const LocalTensor<float> &w) {
+__aicore__ inline void block_sums_of_lines(const Tiling &t, const Tile &v, const Columns &k,
+                                           const LocalTensor<float> &part,
+                                           const LocalTensor<float> &w) {
     int32_t step = static_cast<int32_t>(v.pitch / BLOCK), fold = static_cast<int32_t>(t.fold);
     uint32_t whole = v.pitch / LANES;
-    if (v.repeats && k.packed && v.pitch == t.fold * LANES) {
-        BlockReduceSum<float, false>(part, w, static_cast<int32_t>(v.repeats), MASK_PLACEHOLDER, 1,
-                                     1, 8);
-        return;
-    }
     if (k.packed && v.pitch % LANES == 0 && whole > v.lines) {
         for (uint32_t l = 0; l < v.lines; l++) {
             BlockReduceSum<float, false>(part[l * t.fold * 8], w[l * v.pitch],
@@ -70,6 +71,16 @@ __aicore__ inline void block_sums(const Tiling &t, const Tile &v, const Columns 
                               step);
     }
     ResetMask();
+}
+
+AICORE_INLINE void block_sums(const Tiling &t, const Tile &v, const Columns &k,
+                              const LocalTensor<float> &part, const LocalTensor<float> &w) {
+    if (v.repeats && k.packed && v.pitch == t.fold * LANES) { /* all blocks in a row */
+        BlockReduceSum<float, false>(part, w, static_cast<int32_t>(v.repeats), MASK_PLACEHOLDER, 1,
+                                     1, 8);
+    } else {
+        block_sums_of_lines(t, v, k, part, w);
+    }
 }
 
 /* Numbers of a tile: two per line, of RMSNorm one; lines in whole eights. */
@@ -90,8 +101,12 @@ AICORE_INLINE void line_sums(const Core<T> &c, const Tile &v, const Columns &k, 
         Duplicate(w.part, 0.0f, static_cast<int32_t>(n));
         vector_done();
     }
-    if (v.s->centred) block_sums(t, v, k, w.part, w.w0);
-    block_sums(t, v, k, v.s->centred ? w.part[n / 2] : w.part, w.w2);
+    if (v.s->centred) {
+        block_sums(t, v, k, w.part, w.w0);
+        block_sums(t, v, k, w.part[n / 2], w.w2);
+    } else {
+        block_sums(t, v, k, w.part, w.w2);
+    }
     vector_done();
     const LocalTensor<float> *from = &w.part, *to = &w.fold;
     n /= 8;
@@ -117,15 +132,13 @@ AICORE_INLINE void line_sums(const Core<T> &c, const Tile &v, const Columns &k, 
     }
 }
 
-constexpr uint32_t SECOND = PHASE + 3 * BLOCK; /* clear of the first copies */
-
 /* Spreads the numbers of a row over the lines of w2, which is free by then: number l into block
  * k of line l, and into a second copy in the other bank groups. Columns of w0 and w1 use the
  * copy that is not in their own. */
-AICORE_INLINE void spread(const LocalTensor<float> &w2, const LocalTensor<float> &row, uint32_t k,
-                          uint8_t eights, const BrcbRepeatParams &steps) {
-    Brcb(w2[k * BLOCK], row, eights, steps);
-    Brcb(w2[k * BLOCK + SECOND], row, eights, steps);
+AICORE_INLINE void spread(const Work &w, const LocalTensor<float> &row, uint32_t k, uint8_t eights,
+                          const BrcbRepeatParams &steps) {
+    Brcb(w.low[k], row, eights, steps);
+    Brcb(w.high[k], row, eights, steps);
 }
 
 /* g^ - mean(g^) - x^ mean(g^ x^), where w0 is g^ and w1 x^, and rstd times that: fp32 straight into
@@ -139,7 +152,7 @@ AICORE_INLINE void subtract(Core<T> &c, const Tile &v, const Numbers &sum, const
     if (v.s->centred) by_line<SUB>(w.w0, w.w0, sum, v.lines, v.pitch);
     by_line<MUL>(w.w1, w.w1, dot, v.lines, v.pitch);
     vector_done();
-    flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats);
+    flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats, v.k->flat);
     vector_done();
     if constexpr (sizeof(T) == 2) {
         by_line<MUL>(w.w0, w.w0, rstd, v.lines, v.pitch);
@@ -156,22 +169,26 @@ template <typename T>
 AICORE_INLINE void subtract_means(Core<T> &c, const Tile &v, const LocalTensor<float> &stat) {
     const Work &w = c.w;
     uint32_t rows = number_rows(v), eights = up(v.lines, 8);
-    const LocalTensor<float> dots = v.s->centred ? stat[eights] : stat;
     if (v.pitch % LANES == 0 && eights <= c.t->tile_lines) {
         uint8_t times = static_cast<uint8_t>(eights / 8);
         BrcbRepeatParams steps(static_cast<uint16_t>(v.pitch / BLOCK),
                                static_cast<uint16_t>(v.pitch));
-        if (v.s->centred) spread(w.w2, stat, 0, times, steps);
-        spread(w.w2, dots, 1, times, steps);
-        spread(w.w2, w.rstd_row, 2, times, steps);
-        uint32_t step = v.pitch / BLOCK;
-        subtract(c, v, {w.w2[SECOND], w.w2, step}, {w.w2[BLOCK], w.w2[SECOND + BLOCK], step},
-                 {w.w2[SECOND + 2 * BLOCK], w.w2[2 * BLOCK], step});
+        if (v.s->centred) {
+            spread(w, stat, 0, times, steps);
+            spread(w, stat[eights], 1, times, steps);
+        } else {
+            spread(w, stat, 1, times, steps);
+        }
+        spread(w, w.rstd_row, 2, times, steps);
+        const BinaryRepeatParams &lines = v.k->spread;
+        subtract(c, v, {w.high[0], w.low[0], lines}, {w.low[1], w.high[1], lines},
+                 {w.high[2], w.low[2], lines});
         return;
     }
     Brcb(w.stat_wide, stat, static_cast<uint8_t>(rows / 8), {1, 8});
     const LocalTensor<float> wide = w.stat_wide[(rows - eights) * 8];
-    subtract(c, v, {w.stat_wide, w.stat_wide, 1}, {wide, wide, 1}, {w.rstd, w.rstd, 1});
+    const BinaryRepeatParams &lines = v.k->number;
+    subtract(c, v, {w.stat_wide, w.stat_wide, lines}, {wide, wide, lines}, {w.rstd, w.rstd, lines});
 }
 
 /* From g' and x^ to g^ in w0 and the means of the lines in stat. */
@@ -181,16 +198,15 @@ AICORE_INLINE void do_norm(const Core<T> &c, const Tile &v, const Columns &k,
     const Tiling &t = *c.t;
     const Work &w = c.w;
     const Step &p = *v.p;
-    uint32_t pitch = v.pitch;
     if (v.s->weighted && p.finish) {
         accumulate(c, v);
-        if (p.sums) by_column<MUL>(w.w2, w.w2, w.gamma, v.lines, pitch, pitch, 0);
+        if (p.sums) times_gamma(w, v, w.w2);
     } else if (p.sums) {
         if (v.s->weighted) {
-            by_column<MUL>(w.w0, w.w0, w.gamma, v.lines, pitch, pitch, 0);
+            times_gamma(w, v, w.w0);
             vector_done();
         }
-        flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats);
+        flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats, v.k->flat);
     }
     if (!p.sums) return;
     vector_done();

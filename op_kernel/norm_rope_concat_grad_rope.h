@@ -27,7 +27,8 @@ namespace norm_rope_concat {
  * of the chunk, in this column block. gamma: load it, the block is not that of the step before. */
 struct Step {
     int64_t chunk, begin, end, line;
-    Rect rect, after;
+    Rect rect;
+    Place after;
     uint32_t stream, block, column, slot, lines, rows;
     bool sums, finish, first, last, gamma;
 };
@@ -36,31 +37,44 @@ struct Step {
 struct Tile {
     const NrcStreamTiling *s;
     const Step *p;
-    uint32_t lines, pitch, half, count, repeats;
+    const Columns *k;
+    uint32_t lines, pitch, count, repeats;
 };
 
-/* dst = src * table[row] for the lines of a rectangle; in calls along the longer axis. */
+/* dst = src * table[row] for the lines of a rectangle: the heads of one row together, or, where
+ * they are few, the rows of one head. */
+__aicore__ inline void turn_heads(const Tile &v, const Rect &r, const LocalTensor<float> &dst,
+                                  const LocalTensor<float> &src, const LocalTensor<float> &table) {
+    uint32_t pitch = v.pitch;
+    uint8_t step = static_cast<uint8_t>(pitch / BLOCK), far = static_cast<uint8_t>(r.heads * step);
+    const BinaryRepeatParams steps(1, 1, 1, far, far, step);
+    for (uint32_t n = 0; n < r.heads; n++) {
+        by_column<MUL>(dst, src, (r.line + n) * pitch, table, r.row * pitch, r.seqs, pitch, steps);
+    }
+}
+
 AICORE_INLINE void turn_rect(const Tile &v, const Rect &r, const LocalTensor<float> &dst,
                              const LocalTensor<float> &src, const LocalTensor<float> &table) {
-    uint32_t pitch = v.pitch, wide = r.heads * pitch, at = r.line * pitch, row = r.row * pitch;
-    bool along = r.heads < r.seqs && wide / BLOCK <= REPEATS;
-    uint32_t n = along ? r.heads : r.seqs, lines = along ? r.seqs : r.heads;
-    uint32_t at_step = along ? pitch : wide, step = along ? wide : pitch;
-    uint32_t row_step = along ? 0 : pitch, table_step = along ? pitch : 0;
-    for (; n > 0; n--, at += at_step, row += row_step) {
-        by_column<MUL>(dst[at], src[at], table[row], lines, pitch, step, table_step);
+    uint32_t pitch = v.pitch, wide = r.heads * pitch, at = r.line * pitch;
+    if (r.heads < r.seqs && wide <= REPEATS * BLOCK) {
+        turn_heads(v, r, dst, src, table);
+        return;
+    }
+    for (uint32_t q = r.row, end = q + r.seqs; q < end; q++, at += wide) {
+        by_column<MUL>(dst, src, at, table, q * pitch, r.heads, pitch, v.k->shared);
     }
 }
 
 /* a += R(products), where products = g sin (half) or already swapped (interleave). */
 AICORE_INLINE void add_rect(const Tiling &t, const Tile &v, const Rect &r,
                             const LocalTensor<float> &w, const LocalTensor<float> &products) {
-    uint32_t pitch = v.pitch, h = v.half, at = r.line * pitch;
+    uint32_t pitch = v.pitch, h = v.k->half, at = r.line * pitch;
     if (t.rope == 2) {
-        by_column<ADD>(w[at], w[at], products[at + h], r.lines, h, pitch, pitch);
-        by_column<SUB>(w[at + h], w[at + h], products[at], r.lines, h, pitch, pitch);
+        by_column<ADD>(w, w, at, products, at + h, r.lines, h, v.k->each);
+        by_column<SUB>(w, w, at + h, products, at, r.lines, h, v.k->each);
     } else {
-        flat<ADD>(w[at], w[at], products[at], r.lines * pitch, repeats_of(r.lines * pitch));
+        flat<ADD>(w[at], w[at], products[at], r.lines * pitch, repeats_of(r.lines * pitch),
+                  v.k->flat);
     }
 }
 

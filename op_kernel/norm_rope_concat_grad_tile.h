@@ -17,8 +17,7 @@ template <typename T> __aicore__ inline void load(Core<T> &c, Step &p) {
     const Stream<T> &s = c.stream[p.stream];
     const Columns &k = columns_at(c, t, p.block);
     LocalTensor<T> in = c.in.template AllocTensor<T>();
-    Rect &r = p.after;
-    r = p.rect;
+    Rect r = p.rect;
     p.rows = 0;
     do {
         load_rect(t, s, k, p.column, r, in);
@@ -28,6 +27,7 @@ template <typename T> __aicore__ inline void load(Core<T> &c, Step &p) {
         load_rows(t, k, p.column, in[t.at_cos / sizeof(T) + at], c.cos, r.position, r.seqs);
         load_rows(t, k, p.column, in[t.at_sin / sizeof(T) + at], c.sin, r.position, r.seqs);
     } while (next_rect(t, *s.t, r));
+    p.after = r.at;
     if (s.t->norm) {
         LocalTensor<float> numbers = in.template ReinterpretCast<float>();
         load_rows(t, k, p.column, in[t.at_x / sizeof(T)], s.x, p.line, p.lines);
@@ -80,11 +80,11 @@ AICORE_INLINE void begin(Core<T> &c, const LocalTensor<T> &in, const Tile &v) {
 
 /* x^ in w1. The steps of g' go side by side with it: first is x - mean, second times rstd. */
 AICORE_INLINE void centre(const Work &w, const Tile &v) {
-    if (v.s->centred) by_line<SUB>(w.w1, w.w1, {w.mean, w.mean, 1}, v.lines, v.pitch);
+    if (v.s->centred) by_line<SUB>(w.w1, w.w1, {w.mean, w.mean, v.k->number}, v.lines, v.pitch);
 }
 
 AICORE_INLINE void scale_lines(const Work &w, const Tile &v) {
-    if (v.s->norm) by_line<MUL>(w.w1, w.w1, {w.rstd, w.rstd, 1}, v.lines, v.pitch);
+    if (v.s->norm) by_line<MUL>(w.w1, w.w1, {w.rstd, w.rstd, v.k->number}, v.lines, v.pitch);
 }
 
 template <typename T>
@@ -190,8 +190,8 @@ template <typename T> AICORE_INLINE void compute(Core<T> &c, LocalTensor<T> &in,
     v.s = &t.stream[p.stream];
     v.p = &p;
     v.lines = p.lines;
+    v.k = &k;
     v.pitch = k.pitch;
-    v.half = k.half;
     v.count = v.lines * v.pitch;
     v.repeats = repeats_of(v.count);
     begin(c, in, v);
@@ -200,10 +200,15 @@ template <typename T> AICORE_INLINE void compute(Core<T> &c, LocalTensor<T> &in,
     } else {
         turn_halves(c, in, v);
     }
-    const LocalTensor<float> stat = c.w.stat[p.slot * t.stat_floats];
-    if (v.s->norm) do_norm(c, v, k, stat);
+    LocalTensor<float> kept;
+    const LocalTensor<float> *stat = &c.w.stat;
+    if (p.slot) {
+        kept = c.w.stat[p.slot * t.stat_floats];
+        stat = &kept;
+    }
+    if (v.s->norm) do_norm(c, v, k, *stat);
     if (p.finish) {
-        store(c, in, v, k, stat);
+        store(c, in, v, k, *stat);
     } else if constexpr (sizeof(T) == 4) {
         c.in.FreeTensor(in);
     }

@@ -12,6 +12,7 @@ enum {
     ALIGN = 512,
     PHASE = 256,       /* two sources of one instruction: 256 bytes apart modulo 512 */
     MOST_PITCH = 2032, /* floats of a line whose stride in blocks still fits 8 bits */
+    MOST_WHOLE = 2016, /* columns of a line that is not parted */
     MOST_LINES = 255,  /* repeats of one instruction */
     COPY_BYTES = 6144,
     SUM_SHARE = 2,       /* lines of a tile per line of the running sums */
@@ -22,7 +23,9 @@ enum {
 
 /* How a line lies in UB: pieces, column blocks, floats from line to line. */
 static int64_t plan_line(NormRopeConcatGradTilingData *d, int64_t es) {
-    d->pieces = d->rope == 2 ? 2 : 1;
+    /* Halves that begin at whole blocks of fp32 need not be parted: they rotate after widening. */
+    bool whole = d->dim % 16 == 0 && d->dim <= MOST_WHOLE;
+    d->pieces = d->rope == 2 && !whole ? 2 : 1;
     int64_t piece = d->dim / d->pieces, widest = MOST_PITCH / d->pieces / 16 * 16;
     int64_t blocks = ceil_div(piece, widest);
     d->columns = blocks == 1 ? piece : round_up(ceil_div(piece, blocks), 16);
@@ -126,7 +129,7 @@ static int64_t lay_out(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitc
 static int64_t plan_chunk(const NormRopeConcatGradTilingData *d, int64_t lines, int64_t unit) {
     static const double cores[2] = {40, 48}; /* of A2 and A3 */
     /* In tiles: the time to end a chunk, and that of every core to add up its sum in the end. */
-    const double flush = 0.13, sum = 0.0008;
+    const double flush = d->vectors ? 0.13 : 0.01, sum = d->vectors ? 0.0008 : 0;
     double best = 0;
     int64_t chosen = 1;
     for (int64_t n = 1; n <= MOST_TILES; n++) {
