@@ -14,8 +14,9 @@
  * two planes and interleaved on its way out. ROTARY_TURNED: as ROTARY_PAIRS, with a copy of dy
  * whose halves are swapped.
  *
- * 16-bit types are widened to fp32 first and rounded once at the end. rotary_grad_tiling_data.h
- * says how rows are cut into chunks, tiles and segments.
+ * 16-bit types are widened to fp32 first and rounded once at the end. cos, sin, dcos and dsin may
+ * be fp32 beside 16-bit dy and x: ROTARY_TABLE is their type. rotary_grad_tiling_data.h says how
+ * rows are cut into chunks, tiles and segments.
  */
 #ifndef ROTARY_GRAD_H
 #define ROTARY_GRAD_H
@@ -43,6 +44,11 @@ struct Args { /* GM_ADDR is a macro with a star: one name each */
     GM_ADDR workspace;
 };
 
+/* The type of cos, sin, dcos and dsin, and whether it is wider than that of the rest. */
+template <typename T> struct TableOf { using type = ROTARY_TABLE; };
+template <typename T> using Table = typename TableOf<T>::type;
+template <typename T> constexpr bool MIXED = sizeof(Table<T>) > sizeof(T);
+
 template <int MODE> constexpr bool SWAPPED = MODE == ROTARY_PAIRS || MODE == ROTARY_TURNED;
 
 /* Two buffers each way, in turn. The flags of queues, without their bookkeeping: a tile has time
@@ -56,7 +62,8 @@ template <typename T> struct Kernel {
     /* the pieces of work of this core */
     int64_t item, end;
     /* sum: dcos, dsin */
-    GlobalTensor<T> dy, cos, sin, x, dx, sum[2];
+    GlobalTensor<T> dy, x, dx;
+    GlobalTensor<Table<T>> cos, sin, sum[2];
     /* [segment][dcos, dsin][line][row] */
     GlobalTensor<float> partial;
     TQue<TPosition::VECIN, 1> in_cos;
@@ -91,12 +98,12 @@ struct Band {
 
 template <typename T> __aicore__ inline void set_arguments(Kernel<T> &k, const Args &args) {
     k.dy.SetGlobalBuffer((__gm__ T *)args.dy);
-    k.cos.SetGlobalBuffer((__gm__ T *)args.cos);
-    k.sin.SetGlobalBuffer((__gm__ T *)args.sin);
+    k.cos.SetGlobalBuffer((__gm__ Table<T> *)args.cos);
+    k.sin.SetGlobalBuffer((__gm__ Table<T> *)args.sin);
     k.x.SetGlobalBuffer((__gm__ T *)args.x);
     k.dx.SetGlobalBuffer((__gm__ T *)args.dx);
-    k.sum[0].SetGlobalBuffer((__gm__ T *)args.dcos);
-    k.sum[1].SetGlobalBuffer((__gm__ T *)args.dsin);
+    k.sum[0].SetGlobalBuffer((__gm__ Table<T> *)args.dcos);
+    k.sum[1].SetGlobalBuffer((__gm__ Table<T> *)args.dsin);
 }
 
 /* What MTE2 and V, V and MTE3 tell each other about a slot. */
@@ -199,10 +206,10 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     k.signs = all[t.signs_at];
     k.table = all[t.table_at].template ReinterpretCast<int32_t>();
     if constexpr (MODE == ROTARY_TURNED) {
-        uint32_t words = (uint32_t)t.half * sizeof(T) / 4; /* of 32 bits, in a half */
+        uint32_t words = (uint32_t)t.half * sizeof(Table<T>) / 4; /* of 32 bits, in a half */
         make_turn_table(k.table, t.table, (uint32_t)t.row, words);
         make_signs(k.signs, (uint32_t)t.row, (uint32_t)t.half);
-    } else if constexpr (sizeof(T) == 4 && MODE == ROTARY_PAIRS) {
+    } else if constexpr (sizeof(Table<T>) == 4 && MODE == ROTARY_PAIRS) {
         make_swap_table(k.table, t.table);
     } else if constexpr (sizeof(T) == 4 && MODE == ROTARY_PLANES) {
         make_interleave_table(k.table, t.table, t.tile / 2);
@@ -234,10 +241,10 @@ AICORE_INLINE void swap_partners(Kernel<T> &k, const LocalTensor<T> &to, const L
 
 /* sin as SWAPPED modes want it: sinB for A, -sinA for B. */
 template <typename T, int MODE>
-AICORE_INLINE void swap_sines(Kernel<T> &k, const LocalTensor<float> &to, const LocalTensor<T> &in,
-                              uint32_t n, uint32_t row) {
+AICORE_INLINE void swap_sines(Kernel<T> &k, const LocalTensor<float> &to,
+                              const LocalTensor<Table<T>> &in, uint32_t n, uint32_t row) {
     uint32_t count = n * row;
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(Table<T>) == 4) {
         gather_all(to, in, count, k.table, k.t->table, 4);
     } else {
         LocalTensor<T> swapped = k.w_dx.template ReinterpretCast<T>();
@@ -249,9 +256,27 @@ AICORE_INLINE void swap_sines(Kernel<T> &k, const LocalTensor<float> &to, const 
     negate_second<MODE>(k, to, n, row);
 }
 
+/* Rows of a 16-bit type are padded to 16 elements. A transfer of fp32 fills up blocks of 8: where
+ * that leaves a block of pad, in n rows or halves of them, it is set to 0. */
+template <bool PAIRS>
+__aicore__ inline void clear_wide_pad(const LocalTensor<float> &tables, uint32_t n, const Strip &s,
+                                      uint32_t rotations) {
+    uint32_t filled = up(PAIRS ? 2 * s.width : s.width, BLOCK), pitch = PAIRS ? s.row : s.pitch;
+    if (filled < pitch) {
+        uint64_t mask[2] = {0xff, 0};
+        uint32_t parts = PAIRS ? n : 2 * n * rotations;
+        for (uint32_t i = 0; i < parts; i += REPEATS) {
+            Duplicate(tables[i * pitch + filled], 0.0f, mask, (uint8_t)least(parts - i, REPEATS), 1,
+                      (uint8_t)(pitch / BLOCK));
+        }
+        ResetMask();
+        vector_done();
+    }
+}
+
 /* Elements from cos to sin in the UB. */
 template <typename T> AICORE_INLINE uint32_t sines_at(const Band &band) {
-    constexpr uint32_t block = 32 / sizeof(T);
+    constexpr uint32_t block = 32 / sizeof(Table<T>);
     return (band.count * band.strip.row + block - 1) / block * block;
 }
 
@@ -259,17 +284,25 @@ template <typename T> AICORE_INLINE uint32_t sines_at(const Band &band) {
 template <typename T, int MODE> AICORE_INLINE void fetch_cosines(Kernel<T> &k, const Band &band) {
     const RotaryGradTiling &t = *k.t;
     Area area = {band.slab * t.cos_rows + band.cos_row, 1, band.count, 0};
-    LocalTensor<T> in = k.in_cos.template AllocTensor<T>();
-    move_rows<T, MODE == ROTARY_PAIRS, true>(in, k.cos, area, band.strip, t);
-    move_rows<T, MODE == ROTARY_PAIRS, true>(in[sines_at<T>(band)], k.sin, area, band.strip, t);
+    LocalTensor<Table<T>> in = k.in_cos.template AllocTensor<Table<T>>();
+    move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in, k.cos, area, band.strip, t);
+    move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in[sines_at<T>(band)], k.sin, area, band.strip,
+                                                    t);
     k.in_cos.EnQue(in);
 }
 
 template <typename T, int MODE> AICORE_INLINE void take_cosines(Kernel<T> &k, Band &band) {
-    constexpr bool wide = sizeof(T) == 4;
+    const RotaryGradTiling &t = *k.t;
+    constexpr bool wide = sizeof(Table<T>) == 4;
     uint32_t row = band.strip.row, count = band.count * row, each = sines_at<T>(band);
-    LocalTensor<T> in = k.in_cos.template DeQue<T>();
+    LocalTensor<Table<T>> in = k.in_cos.template DeQue<Table<T>>();
     vector_done();
+    if constexpr (MIXED<T>) {
+        if (!t.flat) {
+            clear_wide_pad<MODE == ROTARY_PAIRS>(in, band.count, band.strip, t.rotations);
+            clear_wide_pad<MODE == ROTARY_PAIRS>(in[each], band.count, band.strip, t.rotations);
+        }
+    }
     if constexpr (wide) { /* stays in the queue until the band is done */
         band.cos = in;
         band.sin = in[each];
@@ -292,7 +325,7 @@ template <typename T, int MODE> AICORE_INLINE void take_cosines(Kernel<T> &k, Ba
 }
 
 template <typename T> AICORE_INLINE void free_cosines(Kernel<T> &k, Band &band) {
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(Table<T>) == 4) {
         k.in_cos.FreeTensor(band.cos);
     }
 }

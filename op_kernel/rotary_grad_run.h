@@ -17,11 +17,12 @@ __aicore__ inline uint32_t even_share(int64_t n, uint32_t limit) {
     return (uint32_t)((n + shares - 1) / shares);
 }
 
-/* Rows of dcos (which = 0) or dsin (1), summed up, to T: the sign of dsin, and in SWAPPED modes its
- * order, are put right. Spoils the rows. */
+/* Rows of dcos (which = 0) or dsin (1), summed up, to their type: the sign of dsin, and in SWAPPED
+ * modes its order, are put right. Spoils the rows. */
 template <typename T, int MODE>
 __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t which,
-                                   const LocalTensor<T> &out, const LocalTensor<float> &rows) {
+                                   const LocalTensor<Table<T>> &out,
+                                   const LocalTensor<float> &rows) {
     const RotaryGradTiling &t = *k.t;
     const Strip &s = band.strip;
     uint32_t count = band.count * s.row, rotations = band.count * t.rotations, step = 2 * s.pitch;
@@ -34,7 +35,7 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
         vector_done();
     }
     if (SWAPPED<MODE> && which == 1) {
-        if constexpr (sizeof(T) == 4) {
+        if constexpr (sizeof(Table<T>) == 4) {
             gather_all(out, rows, count, k.table, t.table, 4);
         } else {
             LocalTensor<T> narrow = k.w_dy.template ReinterpretCast<T>();
@@ -42,7 +43,7 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
             vector_done();
             swap_partners<T, MODE>(k, out, narrow, k.w_swap, count);
         }
-    } else if constexpr (sizeof(T) == 4) {
+    } else if constexpr (sizeof(Table<T>) == 4) {
         Muls(out, rows, 1.0f, (int32_t)count);
     } else {
         cast_run(out, rows, RoundMode::CAST_RINT, count);
@@ -53,13 +54,13 @@ template <typename T, int MODE>
 __aicore__ inline void store_sums(Kernel<T> &k, const Band &band, uint32_t which,
                                   const LocalTensor<float> &rows) {
     const RotaryGradTiling &t = *k.t;
-    LocalTensor<T> out = k.out_sum.template AllocTensor<T>();
+    LocalTensor<Table<T>> out = k.out_sum.template AllocTensor<Table<T>>();
     vector_done();
     finish_sums<T, MODE>(k, band, which, out, rows);
     k.out_sum.EnQue(out);
-    out = k.out_sum.template DeQue<T>();
+    out = k.out_sum.template DeQue<Table<T>>();
     Area area = {band.slab * t.cos_rows + band.cos_row, 1, band.count, 0};
-    move_rows<T, MODE == ROTARY_PAIRS, false>(out, k.sum[which], area, band.strip, t);
+    move_rows<Table<T>, MODE == ROTARY_PAIRS, false>(out, k.sum[which], area, band.strip, t);
     k.out_sum.FreeTensor(out);
 }
 
@@ -302,7 +303,8 @@ __aicore__ inline void join_segments(Kernel<T> &k, Band &band, uint32_t which) {
 /* dcos and dsin where there is nothing to sum. */
 template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
-    constexpr int64_t block = 32 / sizeof(T);
+    constexpr int64_t size = sizeof(Table<T>), block = 32 / size;
+    int64_t tile = t.tile * sizeof(T) / size; /* of the buffers for dx */
     int64_t blocks = (t.zeros + block - 1) / block, cores = GetBlockNum(), core = GetBlockIdx();
     int64_t from = blocks * core / cores * block, to = blocks * (core + 1) / cores * block;
     to = to < t.zeros ? to : t.zeros;
@@ -310,14 +312,13 @@ template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
         return;
     }
     uint32_t slot = take_out(k);
-    LocalTensor<T> zero = k.dx_out[slot];
-    Duplicate(zero.template ReinterpretCast<int32_t>(), (int32_t)0,
-              (int32_t)(t.tile * sizeof(T) / 4));
+    LocalTensor<Table<T>> zero = k.dx_out[slot].template ReinterpretCast<Table<T>>();
+    Duplicate(zero.template ReinterpretCast<int32_t>(), (int32_t)0, (int32_t)(tile * size / 4));
     send_out(k, slot);
-    for (; from < to; from += t.tile) {
-        int64_t n = to - from < t.tile ? to - from : t.tile;
-        copy_out(k.sum[0][from], zero, 1, n * sizeof(T), 0, 0);
-        copy_out(k.sum[1][from], zero, 1, n * sizeof(T), 0, 0);
+    for (; from < to; from += tile) {
+        int64_t n = to - from < tile ? to - from : tile;
+        copy_out(k.sum[0][from], zero, 1, n * size, 0, 0);
+        copy_out(k.sum[1][from], zero, 1, n * size, 0, 0);
     }
     free_out(k, slot);
 }

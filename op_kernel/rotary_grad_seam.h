@@ -100,7 +100,8 @@ struct Seams {
 };
 
 /* What is fetched, each thing in blocks: dy of all ends, in halves first of the second half and
- * then of the first; then, a block for every phase, sin and cos. Planes need both halves of all. */
+ * then of the first; then, a block for every phase, sin and cos. Planes need both halves of all. A
+ * block has the elements of a 32-byte block of dy, in all types. */
 template <int MODE> struct Fetched {
     static constexpr uint32_t dys = MODE == ROTARY_PAIRS ? 1 : 2,
                               others = MODE == ROTARY_PLANES ? 4 : 2;
@@ -108,28 +109,45 @@ template <int MODE> struct Fetched {
     __aicore__ inline uint32_t dy(uint32_t i) const { return i * ends; }
     __aicore__ inline uint32_t other(uint32_t i) const { return dys * ends + i * phases; }
     __aicore__ inline uint32_t all() const { return other(others); }
+    /* sin and cos in their own type */
+    template <typename T>
+    __aicore__ inline LocalTensor<Table<T>> tables(const LocalTensor<T> &fetched) const {
+        return fetched[other(0)].template ReinterpretCast<Table<T>>();
+    }
 };
+
+/* How many ends can be made at once: what is fetched fits a tile. */
+template <typename T> __aicore__ inline int64_t most_ends(uint32_t tile) {
+    constexpr int64_t block = 32 / sizeof(T), wider = sizeof(Table<T>) / sizeof(T);
+    int64_t most = tile / (2 * block) - 2 * wider * PHASES;
+    constexpr int64_t few = 12; /* with a phase each these fit the smallest tile, too */
+    return wider > 1 && most < few ? few : most;
+}
 
 template <typename T, int MODE>
 __aicore__ inline void fetch_ends(Kernel<T> &k, const LocalTensor<T> &to, const Seams &seams) {
     const RotaryGradTiling &t = *k.t;
     constexpr uint32_t block = 32 / sizeof(T);
     Fetched<MODE> f = {seams.ends * block, seams.phases * block};
+    LocalTensor<Table<T>> tables = f.tables(to);
     int64_t partner = MODE == ROTARY_PAIRS ? 0 : t.half;
     for (uint32_t i = 0; i < seams.phases; i++) {
         const Phase &p = seams.phase[i];
         uint32_t n = MODE == ROTARY_PLANES ? p.size / 2 : p.size, zeros = block - n, at = i * block;
-        int64_t length = n * sizeof(T), gap = seams.stride * t.row * sizeof(T) - length;
+        uint32_t table_zeros = up(n, 32 / sizeof(Table<T>)) - n;
+        int64_t table_length = n * sizeof(Table<T>), length = n * sizeof(T),
+                gap = seams.stride * t.row * sizeof(T) - length;
         int64_t dy = (p.row + 1) * t.row - n, cos = (place_of(t, p.row).cos_row + 1) * t.row - n;
         copy_in(to[f.dy(0) + p.at * block], k.dy[dy], p.count, length, gap, 0, zeros);
         if constexpr (MODE != ROTARY_PAIRS) {
             copy_in(to[f.dy(1) + p.at * block], k.dy[dy - partner], p.count, length, gap, 0, zeros);
         }
-        copy_in(to[f.other(0) + at], k.sin[cos - partner], 1, length, 0, 0, zeros);
-        copy_in(to[f.other(1) + at], k.cos[cos], 1, length, 0, 0, zeros);
+        copy_in(tables[at], k.sin[cos - partner], 1, table_length, 0, 0, table_zeros);
+        copy_in(tables[f.phases + at], k.cos[cos], 1, table_length, 0, 0, table_zeros);
         if constexpr (MODE == ROTARY_PLANES) {
-            copy_in(to[f.other(2) + at], k.sin[cos], 1, length, 0, 0, zeros);
-            copy_in(to[f.other(3) + at], k.cos[cos - partner], 1, length, 0, 0, zeros);
+            copy_in(tables[2 * f.phases + at], k.sin[cos], 1, table_length, 0, 0, table_zeros);
+            copy_in(tables[3 * f.phases + at], k.cos[cos - partner], 1, table_length, 0, 0,
+                    table_zeros);
         }
     }
 }
@@ -146,6 +164,18 @@ __aicore__ inline void multiply_ends(const LocalTensor<float> &to, const LocalTe
     }
 }
 
+/* Blocks of a wide table of which a transfer fills the first half only: the second becomes 0. */
+template <int MODE>
+__aicore__ inline void clear_ends(const LocalTensor<float> &tables, const Seams &seams) {
+    constexpr uint32_t others = Fetched<MODE>::others, block = 2 * BLOCK;
+    for (uint32_t i = 0; i < others * seams.phases; i++) {
+        uint32_t size = seams.phase[i % seams.phases].size;
+        if ((MODE == ROTARY_PLANES ? size / 2 : size) <= BLOCK) {
+            Duplicate(tables[i * block + BLOCK], 0.0f, (int32_t)BLOCK);
+        }
+    }
+}
+
 /* dx of the ends: the operations of a tile on the numbers of a tile, so the bits of a tile. */
 template <typename T, int MODE>
 __aicore__ inline void make_ends(Kernel<T> &k, const LocalTensor<T> &in, const LocalTensor<T> &out,
@@ -154,9 +184,14 @@ __aicore__ inline void make_ends(Kernel<T> &k, const LocalTensor<T> &in, const L
     constexpr uint32_t block = 32 / sizeof(T);
     Fetched<MODE> f = {seams.ends * block, seams.phases * block};
     uint32_t plane = wide ? k.t->tile / 2 : f.ends;
-    LocalTensor<float> from = k.w_dy, dx = k.w_dx, other = k.w_other;
+    LocalTensor<float> from = k.w_dy, dx = k.w_dx, other = k.w_other, tables = from[f.other(0)];
     if constexpr (wide) {
         from = in;
+        tables = from[f.other(0)];
+    } else if constexpr (MIXED<T>) {
+        tables = f.tables(in);
+        Cast(from, in, RoundMode::CAST_NONE, f.other(0));
+        clear_ends<MODE>(tables, seams);
     } else {
         Cast(from, in, RoundMode::CAST_NONE, f.all());
     }
@@ -164,10 +199,11 @@ __aicore__ inline void make_ends(Kernel<T> &k, const LocalTensor<T> &in, const L
         dx = out;
     }
     LocalTensor<float> second = MODE == ROTARY_PLANES ? dx[plane] : dx, partner = from,
-                       sines = from;
+                       sines = tables;
     if constexpr (MODE == ROTARY_PAIRS) { /* dy and sin with partners swapped */
-        uint32_t count = f.other(1);
-        partner = sines = k.w_swap;
+        uint32_t count = MIXED<T> ? f.other(0) : f.other(1);
+        partner = k.w_swap;
+        sines = k.w_swap[f.other(0)];
         if constexpr (wide) {
             gather_all(partner, in, count, k.table, k.t->table, 4);
         } else {
@@ -176,13 +212,16 @@ __aicore__ inline void make_ends(Kernel<T> &k, const LocalTensor<T> &in, const L
             vector_done();
             Cast(partner, swapped, RoundMode::CAST_NONE, count);
         }
+        if constexpr (MIXED<T>) { /* behind the barrier above: clear_ends is done */
+            gather_all(sines, tables, f.phases, k.table, k.t->table, 4);
+        }
     }
     vector_done();
-    multiply_ends<T>(second, from, from[f.other(1)], seams);
-    multiply_ends<T>(other, partner[MODE == ROTARY_PAIRS ? 0 : f.dy(1)], sines[f.other(0)], seams);
+    multiply_ends<T>(second, from, tables[f.phases], seams);
+    multiply_ends<T>(other, partner[MODE == ROTARY_PAIRS ? 0 : f.dy(1)], sines, seams);
     if constexpr (MODE == ROTARY_PLANES) {
-        multiply_ends<T>(dx, from[f.dy(1)], from[f.other(3)], seams);
-        multiply_ends<T>(other[plane], from, from[f.other(2)], seams);
+        multiply_ends<T>(dx, from[f.dy(1)], tables[3 * f.phases], seams);
+        multiply_ends<T>(other[plane], from, tables[2 * f.phases], seams);
     }
     vector_done();
     if constexpr (MODE == ROTARY_PAIRS) {
@@ -252,7 +291,6 @@ template <typename T, int MODE>
 __aicore__ inline void close_seams(Kernel<T> &k, const Band &band, int64_t first_chunk,
                                    int64_t end_chunk, uint32_t slot) {
     const RotaryGradTiling &t = *k.t;
-    constexpr uint32_t block = 32 / sizeof(T);
     int64_t row = band.slab * t.slab_stride + band.cos_row * t.cos_stride, stride = t.inner_stride;
     int64_t step = first_chunk * t.chunk_rows, end = end_chunk * t.chunk_rows, inside = 0;
     if (t.cos_last) {
@@ -266,7 +304,7 @@ __aicore__ inline void close_seams(Kernel<T> &k, const Band &band, int64_t first
     row += step * stride + inside;
     bool alike = t.cos_last || t.segments == 1, alone = band.cos_row == 0 || !alike;
     bool near = t.ragged * stride * t.row * (int64_t)sizeof(T) <= UINT32_MAX;
-    int64_t most = alike && near ? t.tile / (2 * block) - 2 * PHASES : 1;
+    int64_t most = alike && near ? most_ends<T>(t.tile) : 1;
     while (step < end) {
         int64_t n = alone ? 1 : end - step < most ? end - step : most;
         if (is_foreign(k, row - 1)) {

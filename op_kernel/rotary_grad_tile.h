@@ -307,7 +307,10 @@ template <typename T, int MODE>
 AICORE_INLINE void widen_dy(Kernel<T> &k, const Tile &tile, const LocalTensor<T> &in) {
     if constexpr (sizeof(T) == 2) {
         cast_runs<MODE>(k.w_dy, in, RoundMode::CAST_NONE, tile);
-        if constexpr (SWAPPED<MODE>) {
+        if constexpr (MODE == ROTARY_TURNED && MIXED<T>) { /* the table is one of floats */
+            vector_done();
+            gather_all(k.w_swap, k.w_dy, tile.count, k.table, k.t->table, 4);
+        } else if constexpr (SWAPPED<MODE>) {
             swap_dy<T, MODE>(k, tile, in);
         }
     } else if constexpr (SWAPPED<MODE>) {

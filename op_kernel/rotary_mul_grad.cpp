@@ -5,6 +5,7 @@
  * rotary_grad.h.
  */
 #include "kernel_operator.h"
+#define ROTARY_TABLE DTYPE_R1
 #include "rotary_grad_run.h"
 
 extern "C" __global__ __aicore__ void rotary_mul_grad(GM_ADDR x, GM_ADDR r1, GM_ADDR r2, GM_ADDR dy,

@@ -7,6 +7,7 @@
  * two rotations), plus ROTARY_JOIN.
  */
 #include "kernel_operator.h"
+#define ROTARY_TABLE DTYPE_COS
 #include "rotary_grad_run.h"
 
 extern "C" __global__ __aicore__ void

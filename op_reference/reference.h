@@ -47,7 +47,8 @@ static inline uint64_t ref_elements(const struct ascgrad_arg *arg) {
 static inline uint64_t ref_rotary_bytes(const struct ascgrad_node *node, uint32_t dy, uint32_t cos,
                                         bool sums) {
     uint64_t n = ref_elements(&node->in[dy]), c = ref_elements(&node->in[cos]);
-    return ((sums ? 3 : 2) * n + 4 * c) * ascgrad_dtype_size(node->in[dy].dtype);
+    return (sums ? 3 : 2) * n * ascgrad_dtype_size(node->in[dy].dtype) +
+           4 * c * ascgrad_dtype_size(node->in[cos].dtype);
 }
 
 /* <op>.c has ref_<op> (ref_fn) and ascgrad_min_bytes_<op> (ascgrad_min_bytes_fn). */

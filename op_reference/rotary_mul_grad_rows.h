@@ -57,6 +57,16 @@ CASE("RotaryMulGrad", "x=*[0,3,4,8] r1=*[1,3,1,8] r2=*[1,3,1,8] dy=*[0,3,4,8]")
 CASE("RotaryMulGrad", "x=*[0,3,4,8] r1=*[1,3,1,8] r2=*[1,3,1,8] dy=*[0,3,4,8] need_backward=false")
 CASE("RotaryMulGrad", "x=*[2,0,4,8] r1=*[1,0,1,8] r2=*[1,0,1,8] dy=*[2,0,4,8]")
 
+/* Tables of fp32 beside 16-bit data: whole blocks, half blocks, none; turned halves; strips; a split sum; nothing to sum. */
+CASE("RotaryMulGrad", "x=*[2,3,4,128] r1=fp32[1,3,1,128] r2=fp32[1,3,1,128] dy=*[2,3,4,128]")
+CASE("RotaryMulGrad", "x=*[2,3,4,16] r1=fp32[2,3,1,16] r2=fp32[2,3,1,16] dy=*[2,3,4,16] fill=inf")
+CASE("RotaryMulGrad", "x=*[2,3,4,10] r1=fp32[1,3,1,10] r2=fp32[1,3,1,10] dy=*[2,3,4,10]")
+CASE("RotaryMulGrad", "x=*[3,7,5,34] r1=fp32[3,1,5,34] r2=fp32[3,1,5,34] dy=*[3,7,5,34]")
+CASE("RotaryMulGrad", "x=*[2,33,4,40] r1=fp32[1,33,1,40] r2=fp32[1,33,1,40] dy=*[2,33,4,40]")
+CASE("RotaryMulGrad", "x=*[2,3,2,3000] r1=fp32[1,3,1,3000] r2=fp32[1,3,1,3000] dy=*[2,3,2,3000]")
+CASE("RotaryMulGrad", "x=*[4000,1,40] r1=fp32[1,1,40] r2=fp32[1,1,40] dy=*[4000,1,40]")
+CASE("RotaryMulGrad", "x=*[3,5,6] r1=fp32[3,1,6] r2=fp32[3,1,6] dy=*[3,5,6] need_backward=false")
+
 /* refusals */
 REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[1,3,1,8] r2=fp32[1,1,1,8] dy=fp32[2,3,4,8]", "r1 and r2 must have one shape, got [1,3,1,8] and [1,1,1,8]")
 REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[1,3,1,8] r2=fp32[1,3,1,8] dy=fp32[2,3,5,8]", "dy and x must have one shape, got [2,3,5,8] and [2,3,4,8]")
@@ -65,3 +75,7 @@ REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[1,3,1,6] r2=fp32[1,3,1,6] dy=fp
 REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[2,3,2,8] r2=fp32[2,3,2,8] dy=fp32[2,3,4,8]", "dimension 2 of r1 must be 1 or that of dy, got 2 and 4")
 REFUSE("RotaryMulGrad", "x=fp32[2,3,4,5] r1=fp32[1,3,1,5] r2=fp32[1,3,1,5] dy=fp32[2,3,4,5]", "must be a multiple of 2, got 5")
 REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp32[1,3,1,8] r2=fp32[1,3,1,8] dy=fp16[2,3,4,8]", "x and dy must have one dtype, got fp32 and fp16")
+REFUSE("RotaryMulGrad", "x=fp16[2,3,4,8] r1=bf16[1,3,1,8] r2=bf16[1,3,1,8] dy=fp16[2,3,4,8]", "r1 must be fp16 or fp32 beside x of fp16, got bf16")
+REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp16[1,3,1,8] r2=fp16[1,3,1,8] dy=fp32[2,3,4,8]", "r1 must be fp32 beside x of fp32, got fp16")
+REFUSE("RotaryMulGrad", "x=bf16[2,3,4,8] r1=fp32[1,3,1,8] r2=bf16[1,3,1,8] dy=bf16[2,3,4,8]", "r1 and r2 must have one dtype, got fp32 and bf16")
+REFUSE("RotaryMulGrad", "x=bf16[2,3,4,8] r1=fp32[1,3,1,8] r2=fp32[1,3,1,8] dy=fp32[2,3,4,8]", "x and dy must have one dtype, got bf16 and fp32")

@@ -22,8 +22,10 @@ struct rotary_axes {
 struct rotary_work {
     enum rotary_mode mode;
     struct rotary_axes axes;
-    /* elements of dy, of a row, and of dcos if it is to be cleared; bytes of an element */
-    int64_t elements, row, zeros, size;
+    /* elements of dy, of a row, and of dcos if it is to be cleared */
+    int64_t elements, row, zeros;
+    /* bytes of an element of dy, and of cos */
+    int64_t size, table;
     bool with_x;
 };
 
@@ -36,10 +38,11 @@ struct rotary_needs {
     int64_t tile, cosine, fixed;
 };
 
-/* kernel_mode: ROTARY_HALVES and so on. */
-struct rotary_needs ascgrad_rotary_needs(RotaryGradTiling *t, uint32_t kernel_mode, int64_t size);
+/* kernel_mode: ROTARY_HALVES and so on; size, table: bytes of an element of dy and of cos. */
+struct rotary_needs ascgrad_rotary_needs(RotaryGradTiling *t, uint32_t kernel_mode, int64_t size,
+                                         int64_t table);
 
 /* Sets the places and sizes of everything in the UB. */
-void ascgrad_rotary_lay_out(RotaryGradTiling *t, uint32_t kernel_mode, int64_t size);
+void ascgrad_rotary_lay_out(RotaryGradTiling *t, uint32_t kernel_mode, int64_t size, int64_t table);
 
 #endif

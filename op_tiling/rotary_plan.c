@@ -188,7 +188,8 @@ static int64_t lay_out(RotaryGradTiling *t, enum rotary_mode mode, struct rotary
 
 /* What a row looks like in the UB: whether it is in strips, and how the kernel finds partners in
  * it. Returns the kernel's mode. */
-static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64_t size) {
+static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64_t size,
+                          int64_t table) {
     int64_t block = GM_BLOCK / size; /* elements */
     t->strips_half = 1;
     t->strips = 1;
@@ -203,7 +204,7 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
     bool whole = t->strips == 1, aligned = t->half % 8 == 0;
     if (attribute == INTERLEAVE) {
         t->flat = whole && t->row % 8 == 0;
-        t->table = size == 4 ? TABLE : 0;
+        t->table = table == 4 ? TABLE : 0;
         return ROTARY_PAIRS;
     }
     if (attribute == INTERLEAVE_HALF) {
@@ -222,12 +223,13 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
 }
 
 /* Chunks, tiles and segments, and as many levels of sums as they take. */
-static void cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pitch, int64_t size) {
+static void cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pitch, int64_t size,
+                   int64_t table) {
     int64_t unit = rows_per_block(t->row * size);
     bool summed = t->inner > 1 || outer > 1;
     for (t->levels = summed && t->with_x;; t->levels++) {
         for (t->partial = 0;; t->partial = 1) {
-            struct rotary_needs n = ascgrad_rotary_needs(t, mode, size);
+            struct rotary_needs n = ascgrad_rotary_needs(t, mode, size, table);
             cut(t, &n, pitch, unit, size);
             t->chunks = outer * t->chunks_inner;
             t->segments = may_split(t, outer, size) ? segments_of(t, pitch) : 1;
@@ -266,14 +268,15 @@ static void choose_units(RotaryGradTiling *t, int64_t outer, int64_t size) {
 static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     int64_t size = work->size, block = GM_BLOCK / size;
     int64_t outer = lay_out(t, work->mode, work->axes, work->row, size);
-    uint32_t mode = shape_row(t, work->mode, size);
+    uint32_t mode = shape_row(t, work->mode, size, work->table);
     int64_t pitch = t->rotations * 2 * (t->flat ? t->half : round_up(t->width, block));
     if (mode == ROTARY_PAIRS && !t->flat) {
         pitch = round_up(2 * t->width, block);
     }
     t->sum_row = (uint32_t)pitch;
     t->lines *= t->strips;
-    cut_up(t, mode, outer, round_up(pitch, block), size); /* runs of rows begin at blocks */
+    /* runs of rows begin at blocks */
+    cut_up(t, mode, outer, round_up(pitch, block), size, work->table);
     choose_units(t, outer, size);
     return mode;
 }
@@ -290,7 +293,7 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
     }
     t->zeros = work->zeros;
     pieces = most(pieces, ceil_div(t->zeros, 4 * CORE));
-    ascgrad_rotary_lay_out(t, mode, work->size);
+    ascgrad_rotary_lay_out(t, mode, work->size, work->table);
     launch->key = mode + (t->partial ? ROTARY_JOIN : 0);
     launch->block_dim = (uint32_t)most(1, least(pieces, chip->cores));
     launch->sync_all = t->partial != 0;

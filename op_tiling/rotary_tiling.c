@@ -87,7 +87,8 @@ static ascgrad_result check_outputs(const struct ascgrad_node *node, const struc
             *sums = false; /* the caller does not want them at all */
             continue;
         }
-        if (ascgrad_need_output(node, i, want, node->in[q->dy].dtype, error) != ASCGRAD_DONE) {
+        int32_t dtype = node->in[i == 0 ? q->dy : q->cos].dtype;
+        if (ascgrad_need_output(node, i, want, dtype, error) != ASCGRAD_DONE) {
             return ASCGRAD_REFUSED;
         }
     }
@@ -151,6 +152,7 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
                                .elements = elements,
                                .row = dy->dim[dy->rank - 1],
                                .size = size,
+                               .table = (int64_t)ascgrad_dtype_size(node->in[q->cos].dtype),
                                .with_x = q->with_x};
     if (sums && (!q->with_x || elements == 0)) { /* there is nothing to sum */
         work.zeros = ascgrad_elements(cos, 0, cos->rank);

@@ -23,7 +23,8 @@ struct part {
 
 /* The operands of a call are neighbours in this list, or have a shift between them: w_x, w_other
  * (where it is added to w_dx element by element) and cos against the rest. */
-static void list_parts(RotaryGradTiling *t, uint32_t mode, int64_t size, struct part part[PARTS]) {
+static void list_parts(RotaryGradTiling *t, uint32_t mode, int64_t size, int64_t table,
+                       struct part part[PARTS]) {
     bool narrow = size == 2, planes = mode == ROTARY_PLANES, halves = mode == ROTARY_HALVES;
     bool swapped = mode == ROTARY_PAIRS || mode == ROTARY_TURNED, x = t->with_x;
     const struct part list[PARTS] = {
@@ -36,7 +37,7 @@ static void list_parts(RotaryGradTiling *t, uint32_t mode, int64_t size, struct 
         {&t->dx_at, narrow || planes || x, 0, halves ? 0 : SHIFT},
         {&t->other_at, 1, 0, halves ? SHIFT : 0},
         /* cos and sin, or sin with partners swapped */
-        {&t->cosines_at, 0, narrow ? 2 : swapped, 0},
+        {&t->cosines_at, 0, table == 2 ? 2 : swapped, 0},
         {&t->sums_at, 0, 2 * (int64_t)t->levels, 0},
         {&t->table_at, 0, 0, t->table},
         {&t->signs_at, 0, 0, mode == ROTARY_TURNED ? t->row : 0},
@@ -47,16 +48,17 @@ static void list_parts(RotaryGradTiling *t, uint32_t mode, int64_t size, struct 
 }
 
 /* Bytes of an element of dcos on its way out; 0 if there is none. */
-static int64_t sum_size(const RotaryGradTiling *t, int64_t size) {
-    return !t->with_x ? 0 : t->partial ? 4 : size;
+static int64_t sum_size(const RotaryGradTiling *t, int64_t table) {
+    return !t->with_x ? 0 : t->partial ? 4 : table;
 }
 
-struct rotary_needs ascgrad_rotary_needs(RotaryGradTiling *t, uint32_t mode, int64_t size) {
+struct rotary_needs ascgrad_rotary_needs(RotaryGradTiling *t, uint32_t mode, int64_t size,
+                                         int64_t table) {
     struct part part[PARTS];
     struct rotary_needs n = {.tile = 2 * size * (2 + t->with_x),
-                             .cosine = 4 * size + 2 * sum_size(t, size),
+                             .cosine = 4 * table + 2 * sum_size(t, table),
                              .fixed = 2 * 4 * SHIFT + ROUNDING};
-    list_parts(t, mode, size, part);
+    list_parts(t, mode, size, table, part);
     for (int i = 0; i < PARTS; i++) {
         n.tile += 4 * part[i].tiles;
         n.cosine += 4 * part[i].cosines;
@@ -65,10 +67,10 @@ struct rotary_needs ascgrad_rotary_needs(RotaryGradTiling *t, uint32_t mode, int
     return n;
 }
 
-void ascgrad_rotary_lay_out(RotaryGradTiling *t, uint32_t mode, int64_t size) {
+void ascgrad_rotary_lay_out(RotaryGradTiling *t, uint32_t mode, int64_t size, int64_t table) {
     struct part part[PARTS];
     int64_t at = 0;
-    list_parts(t, mode, size, part);
+    list_parts(t, mode, size, table, part);
     for (int i = 0; i < PARTS; i++) {
         if (part[i].at) {
             *part[i].at = (uint32_t)at;
@@ -76,8 +78,8 @@ void ascgrad_rotary_lay_out(RotaryGradTiling *t, uint32_t mode, int64_t size) {
         at += part[i].tiles * t->tile + part[i].cosines * t->cosines + part[i].floats;
     }
     t->tile_bytes = (uint32_t)(t->tile * size);
-    t->cos_bytes = (uint32_t)round_up(2 * t->cosines * size, 512);
-    t->sum_bytes = (uint32_t)(t->cosines * sum_size(t, size));
+    t->cos_bytes = (uint32_t)round_up(2 * t->cosines * table, 512);
+    t->sum_bytes = (uint32_t)(t->cosines * sum_size(t, table));
     /* The last part may be empty; its tensor still begins inside. */
     t->work_bytes = (uint32_t)round_up(4 * (at + 1), 512);
     t->shift_bytes = 4 * SHIFT;

@@ -14,29 +14,30 @@ namespace ge {
 
 /* Backward of y = r1 * x + r2 * rotate_half(x). x, dy, dx: [B,S,N,D] in any order of the leading
  * axes, or [T,N,D]. r1 (cos), r2 (sin), dr1, dr2: the same rank, each leading axis equal to x's
- * or 1. D is even. With need_backward=false only dx is computed; dr1 and dr2 are 0. */
+ * or 1. D is even. r1 and r2 may be fp32 beside 16-bit x and dy; dr1 and dr2 then are, too. With
+ * need_backward=false only dx is computed; dr1 and dr2 are 0. */
 REG_OP(RotaryMulGrad)
-    .INPUT(x, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .INPUT(r1, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .INPUT(r2, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .INPUT(dy, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OUTPUT(dx, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OUTPUT(dr1, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OUTPUT(dr2, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
+    .INPUT(x, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .INPUT(r1, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
+    .INPUT(r2, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
+    .INPUT(dy, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .OUTPUT(dx, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .OUTPUT(dr1, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
+    .OUTPUT(dr2, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
     .ATTR(need_backward, Bool, true)
     .OP_END_FACTORY_REG(RotaryMulGrad)
 
 /* Backward of y = P(x) * cos + R(x) * sin. mode: 0 half, 1 interleave, 2 quarter,
- * 3 interleave-half. Shapes as above; D is even, a multiple of 4 for mode 2. Without x only dx is computed;
- * dcos and dsin are 0. */
+ * 3 interleave-half. Shapes and dtypes as above; D is even, a multiple of 4 for mode 2. Without x
+ * only dx is computed; dcos and dsin are 0. */
 REG_OP(RotaryPositionEmbeddingGrad)
-    .INPUT(dy, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .INPUT(cos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .INPUT(sin, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OPTIONAL_INPUT(x, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OUTPUT(dx, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OUTPUT(dcos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OUTPUT(dsin, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
+    .INPUT(dy, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .INPUT(cos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
+    .INPUT(sin, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
+    .OPTIONAL_INPUT(x, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .OUTPUT(dx, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .OUTPUT(dcos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
+    .OUTPUT(dsin, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
     .ATTR(mode, Int, 0)
     .OP_END_FACTORY_REG(RotaryPositionEmbeddingGrad)
 

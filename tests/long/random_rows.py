@@ -73,7 +73,7 @@ def rotary(rng, op):
     runs = [k for i, k in enumerate(kind) if i == 0 or k != kind[i - 1]]
     if len(runs) + (bool(runs) and not runs[0]) > 4:
         cos = list(lead)
-    x, c = text(lead + [d]), text(cos + [d])
+    x, c = text(lead + [d]), text(cos + [d], rng.choice(("*", "*", "fp32")))
     fill = rng.choice(FILLS)
     if op == "RotaryMulGrad":
         need = rng.choice(("", "", "", " need_backward=true", " need_backward=false"))

@@ -38,7 +38,8 @@ static void make_embedding(struct trial *t, int32_t dtype) {
 }
 
 /* What lies in the UB has room and does not overlap. */
-static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, uint64_t mode) {
+static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, int64_t table,
+                                 uint64_t mode) {
     bool wide = es == 4, swapped = mode == ROTARY_PAIRS || mode == ROTARY_TURNED;
     bool planes = mode == ROTARY_PLANES;
     int64_t tile = d->tile, cosines = d->cosines;
@@ -47,12 +48,12 @@ static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, uint64_t
     NEED(d->dx_at >= d->x_at + (d->with_x && (!wide || planes) ? tile : 0));
     NEED(d->other_at >= d->dx_at + (!wide || planes || d->with_x ? tile : 0));
     NEED(d->cosines_at >= d->other_at + tile);
-    NEED(d->sums_at >= d->cosines_at + (wide ? swapped : 2) * cosines);
+    NEED(d->sums_at >= d->cosines_at + (table == 4 ? swapped : 2) * cosines);
     NEED(d->table_at >= d->sums_at + (int64_t)d->levels * 2 * cosines);
     NEED(d->signs_at >= d->table_at + d->table);
     NEED(d->work_bytes >= 4 * (d->signs_at + (mode == ROTARY_TURNED ? d->row : 0)));
-    NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * cosines * es);
-    NEED(!d->with_x || d->sum_bytes >= cosines * (d->partial ? 4 : es));
+    NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * cosines * table);
+    NEED(!d->with_x || d->sum_bytes >= cosines * (d->partial ? 4 : table));
     return NULL;
 }
 
@@ -185,10 +186,12 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     NEED(d.ub_bytes <= t->chip.ub);
     int64_t kept = ascgrad_elements(cos, 0, cos->rank);
     NEED(d.zeros == (with_x && elements ? 0 : kept));
-    NEED(d.table == 0 || es == 4 || mode_of_kernel == ROTARY_TURNED);
+    int64_t table = (int64_t)ascgrad_dtype_size(t->node.in[1].dtype);
+    NEED(d.table == 0 || es == 4 || mode_of_kernel == ROTARY_TURNED ||
+         (table == 4 && mode_of_kernel == ROTARY_PAIRS));
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
     NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
-    const char *wrong = judge_buffers(&d, es, mode_of_kernel);
+    const char *wrong = judge_buffers(&d, es, table, mode_of_kernel);
     if (!wrong) wrong = judge_cover(&d, elements, dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
     if (!wrong) wrong = judge_limits(&d, es);

@@ -167,10 +167,12 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
     struct ascgrad_shape *outs[ASCGRAD_MAX_OUTPUTS];
     for (uint32_t i = 0; i < ASCGRAD_MAX_OUTPUTS; i++)
         outs[i] = &t->out[i];
+    int32_t dtype[ASCGRAD_MAX_OUTPUTS];
     NEED(functions[op].infer(&t->node, outs, &error) == ASCGRAD_DONE);
+    NEED(functions[op].infer_dtype(&t->node, dtype, &error) == ASCGRAD_DONE);
     struct ascgrad_node plain = t->node;
     for (uint32_t i = 0; i < t->node.ir->outputs; i++)
-        t->node.out[i] = (struct ascgrad_arg){true, t->node.in[0].dtype, &t->out[i]};
+        t->node.out[i] = (struct ascgrad_arg){true, dtype[i], &t->out[i]};
     memset(again_data, 0x5a, sizeof again_data);
     ascgrad_result result = call(op, t, &t->chip, again_data, &again, &error);
     t->node = plain;
