@@ -87,13 +87,11 @@ sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\(.*\)".*/\1/p' \
         die "a kernel includes $header, which is not in op_kernel/"
 done
 
-# The header for graph programs, also under the name that CANN's own tools give it.
+# The header for graph programs, also under the name that CANN's own tools give it. Both are whole:
+# the vendor's test kit reads the prototypes from the text of *_proto.h, and does not follow includes.
 mkdir -p "$tree/op_proto/inc"
 cp "$source/op_proto/inc/ascgrad_ops.h" "$tree/op_proto/inc"
-cat >"$tree/op_proto/inc/op_proto.h" <<'END'
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "ascgrad_ops.h"
-END
+cp "$source/op_proto/inc/ascgrad_ops.h" "$tree/op_proto/inc/op_proto.h"
 
 # The headers of the aclnn functions.
 python3 -B "$packaging/../op_api/generate.py" --ir "$ir" --socs "$packaging/socs.txt" --out "$work/tmp/op_api"
@@ -138,6 +136,15 @@ arches=
 [ -z "$lib_aarch64" ] || add_arch aarch64 "$lib_aarch64" "$bin_aarch64"
 arches=${arches# }
 first=${arches%% *}
+# Cases for the vendor's test kit, from whichever command runs here.
+case $(uname -m) in
+x86_64) command=${bin_x86_64:-$lib_x86_64/ascgrad} ;;
+*) command=${bin_aarch64:-$lib_aarch64/ascgrad} ;;
+esac
+if [ -x "$command" ]; then
+    mkdir -p "$tree/share"
+    "$command" ttk "$tree/share/ttk" >"$work/tmp/ttk.log" || die "$(cat "$work/tmp/ttk.log")"
+fi
 ln -s "lib/linux/$first/libcust_opmaster_rt2.0.so" "$tbe/op_tiling/liboptiling.so"
 [ ! -f "$tree/bin/$first/ascgrad" ] || ln -s "$first/ascgrad" "$tree/bin/ascgrad"
 find "$tree/bin" "$tree/scripts" -type d -empty -delete

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "commands.h"
 #include "npy.h"
 #include "perf_page.h"
@@ -20,6 +21,7 @@ struct words {
     const char *soc[COMPARED]; /* the last one is the request's, too */
     uint32_t cores[COMPARED];
     uint32_t socs, core_counts;
+    bool reference; /* the double-precision reference, not the twin */
     int what;       /* FOR_INFER, FOR_TILE, FOR_RUN or FOR_PERF */
     unsigned given; /* options that go only once, as bits */
 };
@@ -144,6 +146,8 @@ static int one_option(struct request *r, struct words *w, int argc, char **argv,
     enum { OPTIONS = sizeof options / sizeof options[0] };
     *used = 1;
     if (strcmp(argv[0], "--fast") == 0 && w->what == FOR_RUN) return r->fast = true, EXIT_DONE;
+    if (strcmp(argv[0], "--reference") == 0 && w->what == FOR_RUN)
+        return w->reference = true, EXIT_DONE;
     int k = 0;
     while (k < OPTIONS &&
            (strcmp(argv[0], options[k].name) != 0 || !(options[k].allowed & w->what)))
@@ -360,12 +364,38 @@ static int execute(struct request *r, struct ascgrad_report *report) {
     return report_code(ascgrad_run(&call, report, why), why);
 }
 
+/* The same by the reference: the outputs are its values, rounded once. */
+static int execute_reference(struct request *r) {
+    char why[ASCGRAD_WHY];
+    struct ref_tensor out[ASCGRAD_OUTPUTS_MAX];
+    struct ascgrad_plan *plan = malloc(sizeof *plan);
+    int status = plan ? infer(r) : EXIT_FILES;
+    if (status == EXIT_DONE) status = allocate(r->out, r->op.outputs);
+    if (status == EXIT_DONE) { /* tiling has the last word on what is refused */
+        struct ascgrad_call call = request_call(r);
+        status = report_code(ascgrad_tile(&call, plan, why), why);
+    }
+    free(plan);
+    if (status != EXIT_DONE) return status;
+    bool memory = check_reference(r, out);
+    for (uint32_t i = 0; memory && i < r->op.outputs; i++)
+        for (int64_t k = 0; k < text_tensor_elements(&r->out[i]); k++)
+            value_set(r->out[i].dtype, r->out[i].data, k, out[i].value[k]);
+    check_reference_free(r, out);
+    if (!memory) complain("out of memory");
+    return memory ? EXIT_DONE : EXIT_FILES;
+}
+
 int cmd_run(int argc, char **argv) {
     struct request r;
     struct words w;
     struct ascgrad_report report;
     int status = parse(&r, &w, FOR_RUN, argc, argv);
-    if (status == EXIT_DONE) status = execute(&r, &report);
+    if (status == EXIT_DONE && w.reference && (w.report || r.fast || r.trace)) {
+        complain("--reference goes without --fast, --report and --trace");
+        status = EXIT_USAGE;
+    }
+    if (status == EXIT_DONE) status = w.reference ? execute_reference(&r) : execute(&r, &report);
     if (status == EXIT_DONE) status = write_files(&r, &w);
     if (status == EXIT_DONE) status = write_report(&r, &w, &report);
     request_free(&r);

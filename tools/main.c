@@ -25,6 +25,7 @@ static const char help[] =
     "  doctor [--opp DIR] [--json]       is the package installed, first, loadable, for this "
     "chip?\n"
     "  fusion on|off|status [--opp DIR]  the graph pass of the installed package\n"
+    "  ttk DIR                           the rows as cases of the vendor's test kit\n"
     "  version\n"
     "\n"
     "SPEC is dtype[shape]: fp32[2,4,128], bf16[], fp16[2,-1,5,128] (infer only), fp32[-2] (unknown "
@@ -32,7 +33,8 @@ static const char help[] =
     "FILE is NumPy .npy in C order: <f4, <f2, or <u2 with the suffix :bf16 (x=x.npy:bf16).\n"
     "More for infer, tile, run, perf: --attr NAME=VALUE (mode=1, need_backward=false, "
     "qSeqLen=5,7,9),\n"
-    "--soc NAME (default %s), --cores N. run: --fast, --report FILE. perf, run: --trace "
+    "--soc NAME (default %s), --cores N. run: --fast, --report FILE, --reference. perf, run: "
+    "--trace "
     "FILE.\n"
     "perf --html FILE: a page with pictures; --soc and --cores may then be given several times.\n"
     "An optional input is left out.\n"
@@ -56,6 +58,7 @@ static const struct {
     {"ops", cmd_ops},         {"infer", cmd_infer},       {"tile", cmd_tile},
     {"run", cmd_run},         {"perf", cmd_perf},         {"check", cmd_check},
     {"support", cmd_support}, {"doctor", ascgrad_doctor}, {"fusion", cmd_fusion},
+    {"ttk", cmd_ttk},
 };
 
 static int run(int argc, char **argv) {

@@ -141,6 +141,10 @@ def check_tree(root, ops, arches):
     link = os.readlink(os.path.join(tbe, "op_tiling/liboptiling.so"))
     check(re.fullmatch(r"lib/linux/(x86_64|aarch64)/libcust_opmaster_rt2\.0\.so", link),
           "liboptiling.so is relative")
+    text = open(os.path.join(root, "op_proto/inc/op_proto.h"), encoding="utf-8").read()
+    for op in ops:  # as the vendor's test kit reads it
+        check(re.search(r"REG_OP\(%s\).*?\.OP_END_FACTORY_REG\(%s\)" % (op["type"], op["type"]), text, re.S),
+              "op_proto.h has the text of " + op["type"])
     for name in ("ascgrad_ops.h", "op_proto.h"):
         check(os.path.isfile(os.path.join(root, "op_proto/inc", name)), name)
     check(not os.path.exists(os.path.join(root, "version.info")), "no version.info")
