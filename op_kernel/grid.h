@@ -129,9 +129,8 @@ __aicore__ inline bool is_all(Strides s, uint32_t step) {
 }
 
 /* `others` times n rows of `columns` floats, by the fewest calls; n is at most REPEATS. */
-__aicore__ inline Grid plan_rows(Strides row, uint32_t n, Strides other, uint32_t others,
+__aicore__ inline void plan_rows(Grid &g, Strides row, uint32_t n, Strides other, uint32_t others,
                                  uint32_t columns) {
-    Grid g;
     g.tail = 0;
     if (is_all(row, columns)) {
         columns *= n;
@@ -146,7 +145,7 @@ __aicore__ inline Grid plan_rows(Strides row, uint32_t n, Strides other, uint32_
         g.repeats = n;
         g.steps = BinaryRepeatParams(1, 1, 1, (uint8_t)(row.to / BLOCK), (uint8_t)(row.a / BLOCK),
                                      (uint8_t)(row.b / BLOCK));
-        return g;
+        return;
     }
     bool few = n < others;
     g.slow = few ? n : others;
@@ -155,21 +154,22 @@ __aicore__ inline Grid plan_rows(Strides row, uint32_t n, Strides other, uint32_
     g.near = few ? other : row;
     g.repeats = is_whole<float>(columns) ? columns / LANES : 0;
     g.count = columns;
-    return g;
+    g.steps = BinaryRepeatParams();
 }
 
 /* cos_rows times rows of `columns` floats, at most REPEATS of each. */
-__aicore__ inline Grid plan_grid(Steps ts, Steps as, Steps bs, uint32_t cos_rows, uint32_t rows,
-                                 uint32_t columns) {
+__aicore__ inline void plan_grid(Grid &g, Steps ts, Steps as, Steps bs, uint32_t cos_rows,
+                                 uint32_t rows, uint32_t columns) {
     Strides cos = {ts.cos, as.cos, bs.cos}, row = {ts.row, as.row, bs.row};
     if (is_all(cos, columns)) {
         columns *= cos_rows;
         cos_rows = 1;
     }
     if (cos_rows == 1 || rows >= cos_rows || !is_near(cos)) {
-        return plan_rows(row, rows, cos, cos_rows, columns);
+        plan_rows(g, row, rows, cos, cos_rows, columns);
+    } else {
+        plan_rows(g, cos, cos_rows, row, rows, columns);
     }
-    return plan_rows(cos, cos_rows, row, rows, columns);
 }
 
 /* The calls of a slow step. */
@@ -177,11 +177,7 @@ template <Op OP>
 AICORE_INLINE void walk_line(const Grid &g, LocalTensor<float> to, LocalTensor<float> a,
                              LocalTensor<float> b) {
     for (uint32_t left = g.fast;;) {
-        if (g.repeats > 0) {
-            apply_whole<OP>(to, a, b, g.repeats, g.steps);
-        } else {
-            apply_flat<OP>(to, a, b, g.count);
-        }
+        apply_whole<OP>(to, a, b, g.repeats, g.steps);
         if (--left == 0) {
             return;
         }
@@ -191,9 +187,39 @@ AICORE_INLINE void walk_line(const Grid &g, LocalTensor<float> to, LocalTensor<f
     }
 }
 
+/* Where calls are no whole repeats. */
+template <Op OP>
+__aicore__ inline void walk_counts(const Grid &g, const LocalTensor<float> &to,
+                                   const LocalTensor<float> &a, const LocalTensor<float> &b) {
+    for (uint32_t i = 0; i < g.slow; i++) {
+        for (uint32_t j = 0; j < g.fast; j++) {
+            apply_flat<OP>(to[i * g.far.to + j * g.near.to], a[i * g.far.a + j * g.near.a],
+                           b[i * g.far.b + j * g.near.b], g.count);
+        }
+    }
+}
+
+/* Before and after walks through a grid with less than LANES columns: their mask is set once. */
+AICORE_INLINE void narrow_lanes(const Grid &g) {
+    if (g.slow == 0) {
+        SetVectorMask<float>((int32_t)g.tail);
+    }
+}
+
+AICORE_INLINE void widen_lanes(const Grid &g) {
+    if (g.slow == 0) {
+        ResetMask();
+    }
+}
+
+/* Where the grid may have less than LANES columns, between narrow_lanes and widen_lanes. */
 template <Op OP>
 AICORE_INLINE void walk(const Grid &g, const LocalTensor<float> &to, const LocalTensor<float> &a,
                         const LocalTensor<float> &b) {
+    if (g.repeats == 0) {
+        walk_counts<OP>(g, to, a, b);
+        return;
+    }
     Strides at = {0, 0, 0};
     for (uint32_t i = 0; i < g.slow; i++) {
         walk_line<OP>(g, to[at.to], a[at.a], b[at.b]);
@@ -202,9 +228,61 @@ AICORE_INLINE void walk(const Grid &g, const LocalTensor<float> &to, const Local
         at.b += g.far.b;
     }
     if (g.tail > 0) {
-        SetVectorMask<float>((int32_t)g.tail);
-        walk_line<OP>(g, to[at.to], a[at.a], b[at.b]);
-        ResetMask();
+        uint32_t column = g.slow * LANES;
+        if (g.slow > 0) {
+            SetVectorMask<float>((int32_t)g.tail);
+        }
+        walk_line<OP>(g, to[column], a[column], b[column]);
+        if (g.slow > 0) {
+            ResetMask();
+        }
+    }
+}
+
+/* Two products with one factor in common, which is the second: to = a * b, to2 = a2 * b. */
+struct Pair {
+    LocalTensor<float> to, a, to2, a2, b;
+};
+
+AICORE_INLINE void multiply_line(const Grid &g, Pair p) {
+    for (uint32_t left = g.fast;;) {
+        apply_whole<MUL>(p.to, p.a, p.b, g.repeats, g.steps);
+        apply_whole<MUL>(p.to2, p.a2, p.b, g.repeats, g.steps);
+        if (--left == 0) {
+            return;
+        }
+        p.to = p.to[g.near.to];
+        p.a = p.a[g.near.a];
+        p.to2 = p.to2[g.near.to];
+        p.a2 = p.a2[g.near.a];
+        p.b = p.b[g.near.b];
+    }
+}
+
+AICORE_INLINE void multiply_both(const Grid &g, const LocalTensor<float> &to,
+                                 const LocalTensor<float> &a, const LocalTensor<float> &to2,
+                                 const LocalTensor<float> &a2, const LocalTensor<float> &b) {
+    if (g.repeats == 0) {
+        walk_counts<MUL>(g, to, a, b);
+        walk_counts<MUL>(g, to2, a2, b);
+        return;
+    }
+    Strides at = {0, 0, 0};
+    for (uint32_t i = 0; i < g.slow; i++) {
+        multiply_line(g, {to[at.to], a[at.a], to2[at.to], a2[at.a], b[at.b]});
+        at.to += g.far.to;
+        at.a += g.far.a;
+        at.b += g.far.b;
+    }
+    if (g.tail > 0) {
+        uint32_t column = g.slow * LANES;
+        if (g.slow > 0) {
+            SetVectorMask<float>((int32_t)g.tail);
+        }
+        multiply_line(g, {to[column], a[column], to2[column], a2[column], b[column]});
+        if (g.slow > 0) {
+            ResetMask();
+        }
     }
 }
 

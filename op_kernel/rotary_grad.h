@@ -54,7 +54,9 @@ template <int MODE> constexpr bool SWAPPED = MODE == ROTARY_PAIRS || MODE == ROT
 /* Two buffers each way, in turn. The flags of queues, without their bookkeeping: a tile has time
  * for about a thousand scalar instructions, and a queue would take a third of them. */
 struct Slots {
-    TEventID in_full[2], in_free[2], out_full[2], out_free[2];
+    TEventID in_full[2], in_free[2], cos_full[2], cos_free[2], out_full[2], out_free[2];
+    /* of dcos and dsin there is one buffer each */
+    TEventID sum_full, sum_free;
 };
 
 template <typename T> struct Kernel {
@@ -66,13 +68,14 @@ template <typename T> struct Kernel {
     GlobalTensor<Table<T>> cos, sin, sum[2];
     /* [segment][dcos, dsin][line][row] */
     GlobalTensor<float> partial;
-    TQue<TPosition::VECIN, 1> in_cos;
-    TQue<TPosition::VECOUT, 1> out_sum;
-    TBuf<TPosition::VECIN> in_dy, in_x;
-    TBuf<TPosition::VECOUT> out_dx;
-    TBuf<TPosition::VECCALC> work, shift_in, shift_out;
+    TBuf<TPosition::VECIN> in, in_cos;
+    TBuf<TPosition::VECOUT> out_dx, out_sum;
+    TBuf<TPosition::VECCALC> work;
+    /* rows are whole blocks in memory, and follow each other in the UB as there */
+    bool whole;
     Slots slots;
     LocalTensor<T> dy_in[2], x_in[2], dx_out[2];
+    LocalTensor<Table<T>> cos_in[2], sum_out[2];
     /* the slot that is filled next on the way out */
     uint32_t out;
     /* tiles in fp32: dy, x, dy with partners swapped */
@@ -88,9 +91,13 @@ template <typename T> struct Kernel {
 /* The rows of cos at hand: `count` of them from cos_row of the slab on, or one strip of one. */
 struct Band {
     int64_t line, slab, cos_row;
+    /* the chunks that are summed, which are this segment */
+    int64_t segment, first_chunk, end_chunk;
     uint32_t count;
-    /* rows of cos of its tiles; the last may have fewer */
-    uint32_t tile;
+    /* where cos and sin have been fetched to */
+    uint32_t slot;
+    /* rows of cos of its first tile, and of the others */
+    uint32_t head, tile;
     Strip strip;
     /* SWAPPED: sin with partners swapped, too, and with the sign it has in dx */
     LocalTensor<float> cos, sin;
@@ -140,32 +147,60 @@ template <typename T> AICORE_INLINE void free_out(Kernel<T> &k, uint32_t slot) {
     SetFlag<HardEvent::MTE3_V>(k.slots.out_free[slot]);
 }
 
-template <typename T> __aicore__ inline void open_slots(Kernel<T> &k, TPipe &pipe) {
+template <typename T> __aicore__ inline void open_in(Kernel<T> &k, TPipe &pipe) {
     const RotaryGradTiling &t = *k.t;
-    k.dy_in[0] = k.in_dy.template Get<T>();
-    k.dx_out[0] = k.out_dx.template Get<T>();
+    constexpr uint32_t size = sizeof(T);
+    k.dy_in[0] = k.in.template Get<T>();
     k.dy_in[1] = k.dy_in[0][t.tile];
-    k.dx_out[1] = k.dx_out[0][t.tile];
     if (t.with_x) {
-        k.x_in[0] = k.in_x.template Get<T>();
+        k.x_in[0] = k.dy_in[1][t.tile + t.shift_bytes / size];
         k.x_in[1] = k.x_in[0][t.tile];
     }
-    k.out = 0;
+    if (t.lines > 0) {
+        k.cos_in[0] = k.in_cos.template Get<Table<T>>();
+        k.cos_in[1] = k.cos_in[0][t.cos_bytes / sizeof(Table<T>)];
+    }
     for (uint32_t i = 0; i < 2; i++) {
         k.slots.in_full[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
         k.slots.in_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
+        k.slots.cos_full[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
+        k.slots.cos_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
+        free_in(k, i);
+        SetFlag<HardEvent::V_MTE2>(k.slots.cos_free[i]);
+    }
+}
+
+template <typename T> __aicore__ inline void open_out(Kernel<T> &k, TPipe &pipe) {
+    const RotaryGradTiling &t = *k.t;
+    constexpr uint32_t size = sizeof(T);
+    k.dx_out[0] = k.out_dx.template Get<T>()[t.shift_bytes / size];
+    k.dx_out[1] = k.dx_out[0][t.tile];
+    if (t.with_x) {
+        k.sum_out[0] = k.out_sum.template Get<Table<T>>();
+        k.sum_out[1] = k.sum_out[0][t.sum_bytes / sizeof(Table<T>)];
+    }
+    k.out = 0;
+    k.slots.sum_full = pipe.AllocEventID<HardEvent::V_MTE3>();
+    k.slots.sum_free = pipe.AllocEventID<HardEvent::MTE3_V>();
+    SetFlag<HardEvent::MTE3_V>(k.slots.sum_free);
+    for (uint32_t i = 0; i < 2; i++) {
         k.slots.out_full[i] = pipe.AllocEventID<HardEvent::V_MTE3>();
         k.slots.out_free[i] = pipe.AllocEventID<HardEvent::MTE3_V>();
-        free_in(k, i);
         free_out(k, i);
     }
 }
 
 /* No flag stays set behind the kernel. */
 template <typename T> __aicore__ inline void close_slots(Kernel<T> &k, TPipe &pipe) {
+    WaitFlag<HardEvent::MTE3_V>(k.slots.sum_free);
+    pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.sum_full);
+    pipe.ReleaseEventID<HardEvent::MTE3_V>(k.slots.sum_free);
     for (uint32_t i = 0; i < 2; i++) {
         take_in(k, i);
         take_out(k);
+        WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[i]);
+        pipe.ReleaseEventID<HardEvent::MTE2_V>(k.slots.cos_full[i]);
+        pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.cos_free[i]);
         pipe.ReleaseEventID<HardEvent::MTE2_V>(k.slots.in_full[i]);
         pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.in_free[i]);
         pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.out_full[i]);
@@ -173,27 +208,32 @@ template <typename T> __aicore__ inline void close_slots(Kernel<T> &k, TPipe &pi
     }
 }
 
-/* Buffers as tiling has laid them out, and the tables of gathers. */
-template <typename T, int MODE>
+/* Buffers as tiling has laid them out. */
+template <typename T>
 __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Args &args,
                               TPipe &pipe) {
     set_arguments(k, args);
     k.t = &t;
+    k.whole = t.flat && t.row * sizeof(T) % 32 == 0;
     pipe.InitBuffer(k.work, t.work_bytes);
-    pipe.InitBuffer(k.in_dy, 2 * t.tile_bytes);
-    pipe.InitBuffer(k.shift_in, t.shift_bytes);
-    if (t.with_x) {
-        pipe.InitBuffer(k.in_x, 2 * t.tile_bytes);
-    }
+    /* shift_bytes put x and dx in other banks than dy and work */
+    pipe.InitBuffer(k.in, (t.with_x ? 4 : 2) * t.tile_bytes + t.shift_bytes);
     if (t.lines > 0) {
-        pipe.InitBuffer(k.in_cos, 2, t.cos_bytes);
+        pipe.InitBuffer(k.in_cos, 2 * t.cos_bytes);
     }
-    pipe.InitBuffer(k.shift_out, t.shift_bytes);
-    pipe.InitBuffer(k.out_dx, 2 * t.tile_bytes);
+    pipe.InitBuffer(k.out_dx, 2 * t.tile_bytes + t.shift_bytes);
     if (t.with_x) {
-        pipe.InitBuffer(k.out_sum, 2, t.sum_bytes);
+        pipe.InitBuffer(k.out_sum, 2 * t.sum_bytes);
     }
-    open_slots(k, pipe);
+    ResetMask();
+    open_in(k, pipe);
+}
+
+/* What the first transfers need not wait for: the way out, places to work in, and the tables of
+ * gathers. */
+template <typename T, int MODE> __aicore__ inline void set_up_work(Kernel<T> &k, TPipe &pipe) {
+    const RotaryGradTiling &t = *k.t;
+    open_out(k, pipe);
     LocalTensor<float> all = k.work.template Get<float>();
     k.w_dy = all;
     k.w_swap = all[t.swap_at];
@@ -284,18 +324,27 @@ template <typename T> AICORE_INLINE uint32_t sines_at(const Band &band) {
 template <typename T, int MODE> AICORE_INLINE void fetch_cosines(Kernel<T> &k, const Band &band) {
     const RotaryGradTiling &t = *k.t;
     Area area = {band.slab * t.cos_rows + band.cos_row, 1, band.count, 0};
-    LocalTensor<Table<T>> in = k.in_cos.template AllocTensor<Table<T>>();
-    move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in, k.cos, area, band.strip, t);
-    move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in[sines_at<T>(band)], k.sin, area, band.strip,
-                                                    t);
-    k.in_cos.EnQue(in);
+    const LocalTensor<Table<T>> &in = k.cos_in[band.slot];
+    WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[band.slot]);
+    if (k.whole) {
+        int64_t at = area.first * t.row;
+        uint32_t count = band.count * band.strip.row;
+        DataCopy(in, k.cos[at], count);
+        DataCopy(in[count], k.sin[at], count);
+    } else {
+        move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in, k.cos, area, band.strip, t);
+        move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in[sines_at<T>(band)], k.sin, area,
+                                                        band.strip, t);
+    }
+    SetFlag<HardEvent::MTE2_V>(k.slots.cos_full[band.slot]);
 }
 
 template <typename T, int MODE> AICORE_INLINE void take_cosines(Kernel<T> &k, Band &band) {
     const RotaryGradTiling &t = *k.t;
     constexpr bool wide = sizeof(Table<T>) == 4;
     uint32_t row = band.strip.row, count = band.count * row, each = sines_at<T>(band);
-    LocalTensor<Table<T>> in = k.in_cos.template DeQue<Table<T>>();
+    const LocalTensor<Table<T>> &in = k.cos_in[band.slot];
+    WaitFlag<HardEvent::MTE2_V>(k.slots.cos_full[band.slot]);
     vector_done();
     if constexpr (MIXED<T>) {
         if (!t.flat) {
@@ -303,7 +352,7 @@ template <typename T, int MODE> AICORE_INLINE void take_cosines(Kernel<T> &k, Ba
             clear_wide_pad<MODE == ROTARY_PAIRS>(in[each], band.count, band.strip, t.rotations);
         }
     }
-    if constexpr (wide) { /* stays in the queue until the band is done */
+    if constexpr (wide) { /* stays in the slot until the band is done */
         band.cos = in;
         band.sin = in[each];
         if constexpr (SWAPPED<MODE>) {
@@ -319,14 +368,14 @@ template <typename T, int MODE> AICORE_INLINE void take_cosines(Kernel<T> &k, Ba
         } else {
             cast_run(band.cos, in, RoundMode::CAST_NONE, 2 * count);
         }
-        k.in_cos.FreeTensor(in);
+        SetFlag<HardEvent::V_MTE2>(k.slots.cos_free[band.slot]);
     }
     vector_done();
 }
 
 template <typename T> AICORE_INLINE void free_cosines(Kernel<T> &k, Band &band) {
     if constexpr (sizeof(Table<T>) == 4) {
-        k.in_cos.FreeTensor(band.cos);
+        SetFlag<HardEvent::V_MTE2>(k.slots.cos_free[band.slot]);
     }
 }
 

@@ -11,12 +11,6 @@
 
 namespace rotary {
 
-/* An even share: at most `limit` of `n`, so that the last share is not a remainder. */
-__aicore__ inline uint32_t even_share(int64_t n, uint32_t limit) {
-    int64_t shares = (n + limit - 1) / limit;
-    return (uint32_t)((n + shares - 1) / shares);
-}
-
 /* Rows of dcos (which = 0) or dsin (1), summed up, to their type: the sign of dsin, and in SWAPPED
  * modes its order, are put right. Spoils the rows. */
 template <typename T, int MODE>
@@ -50,59 +44,75 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
     }
 }
 
-template <typename T, int MODE>
-__aicore__ inline void store_sums(Kernel<T> &k, const Band &band, uint32_t which,
-                                  const LocalTensor<float> &rows) {
+/* Sums of a band to memory: dcos and dsin, or one of them; `apart` floats from the rows of the one
+ * to those of the other. t.partial: they are parts of sums, for the workspace. */
+template <typename T, int MODE, bool PARTIAL>
+AICORE_INLINE void store_sums(Kernel<T> &k, const Band &band, uint32_t from, uint32_t to,
+                              const LocalTensor<float> &rows, uint32_t apart) {
     const RotaryGradTiling &t = *k.t;
-    LocalTensor<Table<T>> out = k.out_sum.template AllocTensor<Table<T>>();
-    vector_done();
-    finish_sums<T, MODE>(k, band, which, out, rows);
-    k.out_sum.EnQue(out);
-    out = k.out_sum.template DeQue<Table<T>>();
-    Area area = {band.slab * t.cos_rows + band.cos_row, 1, band.count, 0};
-    move_rows<Table<T>, MODE == ROTARY_PAIRS, false>(out, k.sum[which], area, band.strip, t);
-    k.out_sum.FreeTensor(out);
-}
-
-/* The same rows as part of a sum, to the workspace. */
-template <typename T>
-__aicore__ inline void store_partial(Kernel<T> &k, const Band &band, uint32_t which,
-                                     const LocalTensor<float> &rows, int64_t segment) {
-    const RotaryGradTiling &t = *k.t;
-    int64_t row = t.sum_row;
     uint32_t count = band.count * band.strip.row;
-    LocalTensor<float> out = k.out_sum.template AllocTensor<float>();
+    Area area = {band.slab * t.cos_rows + band.cos_row, 1, band.count, 0};
+    WaitFlag<HardEvent::MTE3_V>(k.slots.sum_free);
     vector_done();
-    Muls(out, rows, 1.0f, (int32_t)count);
-    k.out_sum.EnQue(out);
-    out = k.out_sum.template DeQue<float>();
-    copy_out(k.partial[((segment * 2 + which) * t.lines + band.line) * row], out, 1,
-             (int64_t)count * 4, 0, 0);
-    k.out_sum.FreeTensor(out);
+    for (uint32_t i = from; i < to; i++) {
+        if constexpr (PARTIAL) {
+            Muls(k.sum_out[i].template ReinterpretCast<float>(), rows[(i - from) * apart], 1.0f,
+                 (int32_t)count);
+        } else {
+            finish_sums<T, MODE>(k, band, i, k.sum_out[i], rows[(i - from) * apart]);
+        }
+    }
+    SetFlag<HardEvent::V_MTE3>(k.slots.sum_full);
+    WaitFlag<HardEvent::V_MTE3>(k.slots.sum_full);
+    for (uint32_t i = from; i < to; i++) {
+        const LocalTensor<Table<T>> &out = k.sum_out[i];
+        if constexpr (PARTIAL) {
+            int64_t at = ((band.segment * 2 + i) * t.lines + band.line) * t.sum_row;
+            copy_out(k.partial[at], out.template ReinterpretCast<float>(), 1, (int64_t)count * 4, 0,
+                     0);
+        } else if (k.whole) {
+            DataCopy(k.sum[i][area.first * t.row], out, count);
+        } else {
+            move_rows<Table<T>, MODE == ROTARY_PAIRS, false>(out, k.sum[i], area, band.strip, t);
+        }
+    }
+    SetFlag<HardEvent::MTE3_V>(k.slots.sum_free);
 }
 
-/* From `line` on: as many rows of cos as share a load of cos and sin, not beyond `end`. */
+/* From `line` on: as many rows of cos as share a load of cos and sin, not beyond `end`. Where a run
+ * of lines begins, in a piece or in a slab, its tiles are made about equal, and the first is what
+ * is over: the sooner it is there, the sooner there is something to compute. */
 template <typename T, int MODE>
-__aicore__ inline Band band_at(const RotaryGradTiling &t, int64_t line, int64_t end) {
-    Band band;
+__aicore__ inline void find_band(const RotaryGradTiling &t, Band &band, int64_t line, int64_t end,
+                                 bool begins) {
     band.line = line;
     int64_t row = line / t.strips;
     band.strip = strip_of<T, MODE == ROTARY_PAIRS>(t, line - row * t.strips);
     band.slab = row / t.cos_rows;
     band.cos_row = row - band.slab * t.cos_rows;
     int64_t left = t.cos_rows - band.cos_row < end - line ? t.cos_rows - band.cos_row : end - line;
-    band.tile = t.strips > 1 ? 1 : even_share(left, t.tile_cos);
-    int64_t count = band.tile * (t.band_cos / t.tile_cos);
-    band.count = (uint32_t)(t.strips > 1 ? 1 : count < left ? count : left);
-    return band;
+    if (t.strips > 1) {
+        band.head = band.tile = band.count = 1;
+        return;
+    }
+    if (begins || band.cos_row == 0) {
+        int64_t tiles = (left + t.tile_cos - 1) / t.tile_cos;
+        band.tile = (uint32_t)((left + tiles - 1) / tiles);
+        tiles = (left + band.tile - 1) / band.tile;
+        band.head = sizeof(T) == 4 ? band.tile : (uint32_t)(left - (tiles - 1) * band.tile);
+    } else {
+        band.head = band.tile;
+    }
+    int64_t count = band.head + (t.band_tiles - 1) * band.tile;
+    band.count = (uint32_t)(count < left ? count : left);
 }
 
 /* The walk of a core through its tiles, one tile ahead of what is computed. */
 struct Walk {
     /* pieces of work */
     int64_t item, end;
-    /* of a piece: lines, chunks, the first of these as outer step and chunk of inner */
-    int64_t line, stop, segment, first_chunk, end_chunk, first_outer, first_step;
+    /* of a piece: lines, and the first chunk as outer step and chunk of inner */
+    int64_t line, stop, first_outer, first_step;
     /* inner steps of the last chunk of inner */
     uint32_t last_rows;
     Band band;
@@ -135,10 +145,10 @@ template <typename T, int MODE> AICORE_INLINE void find_shape(const RotaryGradTi
 
 /* The first chunk of the rows of cos from `first` on. */
 AICORE_INLINE void begin_rows(const RotaryGradTiling &t, Walk &w, uint32_t first) {
-    uint32_t left = w.band.count - first;
     w.first = first;
-    w.cos_rows = left < w.band.tile ? left : w.band.tile;
-    w.chunk = w.first_chunk;
+    uint32_t left = w.band.count - first, wanted = first == 0 ? w.band.head : w.band.tile;
+    w.cos_rows = left < wanted ? left : wanted;
+    w.chunk = w.band.first_chunk;
     w.step = w.first_step;
     w.spot.first = first;
     w.spot.done = 1;
@@ -146,8 +156,10 @@ AICORE_INLINE void begin_rows(const RotaryGradTiling &t, Walk &w, uint32_t first
                  (w.band.cos_row + first) * t.cos_stride + w.step * t.chunk_rows * t.inner_stride;
 }
 
-template <typename T, int MODE> AICORE_INLINE void begin_band(const RotaryGradTiling &t, Walk &w) {
-    w.band = band_at<T, MODE>(t, w.line, w.stop);
+template <typename T, int MODE>
+AICORE_INLINE void begin_band(const RotaryGradTiling &t, Walk &w, bool begins) {
+    find_band<T, MODE>(t, w.band, w.line, w.stop, begins);
+    w.band.slot ^= 1;
     w.fresh = true;
     begin_rows(t, w, 0);
 }
@@ -155,24 +167,24 @@ template <typename T, int MODE> AICORE_INLINE void begin_band(const RotaryGradTi
 template <typename T, int MODE>
 __aicore__ inline void begin_piece(const RotaryGradTiling &t, Walk &w) {
     int64_t unit = w.item / t.segments;
-    w.segment = w.item - unit * t.segments;
+    w.band.segment = w.item - unit * t.segments;
     /* Without segments a core's units are one run of lines. */
     int64_t taken = t.segments == 1 ? w.end - w.item : 1, stop = (unit + taken) * t.unit;
     w.item += taken;
     w.line = unit * t.unit;
     w.stop = stop < t.lines ? stop : t.lines;
-    w.first_chunk = t.chunks * w.segment / t.segments;
-    w.end_chunk = t.chunks * (w.segment + 1) / t.segments;
-    w.first_outer = w.first_chunk / t.chunks_inner;
-    w.first_step = w.first_chunk - w.first_outer * t.chunks_inner;
-    begin_band<T, MODE>(t, w);
+    w.band.first_chunk = t.chunks * w.band.segment / t.segments;
+    w.band.end_chunk = t.chunks * (w.band.segment + 1) / t.segments;
+    w.first_outer = w.band.first_chunk / t.chunks_inner;
+    w.first_step = w.band.first_chunk - w.first_outer * t.chunks_inner;
+    begin_band<T, MODE>(t, w, true);
 }
 
 /* On to the next tile; false: there is none. */
 template <typename T, int MODE> AICORE_INLINE bool step_on(const RotaryGradTiling &t, Walk &w) {
     w.fresh = false;
     w.spot.slot ^= 1;
-    if (w.chunk + 1 < w.end_chunk) {
+    if (w.chunk + 1 < w.band.end_chunk) {
         w.chunk++;
         w.spot.done++;
         if (w.step + 1 < t.chunks_inner) {
@@ -186,7 +198,7 @@ template <typename T, int MODE> AICORE_INLINE bool step_on(const RotaryGradTilin
         begin_rows(t, w, w.first + w.cos_rows);
     } else if (w.line + w.band.count < w.stop) {
         w.line += w.band.count;
-        begin_band<T, MODE>(t, w);
+        begin_band<T, MODE>(t, w, false);
     } else if (w.item < w.end) {
         begin_piece<T, MODE>(t, w);
     } else {
@@ -197,14 +209,12 @@ template <typename T, int MODE> AICORE_INLINE bool step_on(const RotaryGradTilin
 }
 
 /* Sums of a band that is through, to memory; slot: a free one on the way in. */
-template <typename T, int MODE>
-AICORE_INLINE void end_band(Kernel<T> &k, Band &band, int64_t first_chunk, int64_t end_chunk,
-                            int64_t segment, uint32_t slot) {
+template <typename T, int MODE, bool JOIN>
+AICORE_INLINE void end_band(Kernel<T> &k, Band &band, uint32_t slot) {
     const RotaryGradTiling &t = *k.t;
     free_cosines<T>(k, band);
     if (t.ragged && band.line % t.strips == 0) {
-        close_seams<T, MODE == ROTARY_TURNED ? (int)ROTARY_HALVES : MODE>(k, band, first_chunk,
-                                                                          end_chunk, slot);
+        close_seams<T, MODE == ROTARY_TURNED ? (int)ROTARY_HALVES : MODE>(k, band, slot);
     }
     if (!t.with_x) {
         return;
@@ -221,35 +231,32 @@ AICORE_INLINE void end_band(Kernel<T> &k, Band &band, int64_t first_chunk, int64
         vector_done();
         Adds(k.terms, k.terms, 0.0f, (int32_t)(2 * size));
     }
-    for (uint32_t which = 0; which < 2; which++) {
-        LocalTensor<float> rows = t.levels > 0 ? k.sums[which * t.cosines] : k.terms[which * size];
-        if (t.partial) {
-            store_partial<T>(k, band, which, rows, segment);
-        } else {
-            store_sums<T, MODE>(k, band, which, rows);
-        }
-    }
+    const LocalTensor<float> &rows = t.levels > 0 ? k.sums : k.terms;
+    uint32_t apart = t.levels > 0 ? t.cosines : size;
+    store_sums<T, MODE, JOIN>(k, band, 0, 2, rows, apart);
 }
 
-/* All tiles of a core, each fetched before the one in front of it is computed. */
-template <typename T, int MODE> __aicore__ inline void do_pieces(Kernel<T> &k) {
+/* cos, sin and the first tile. */
+template <typename T, int MODE> __aicore__ inline void begin_walk(Kernel<T> &k, Walk &w) {
     const RotaryGradTiling &t = *k.t;
-    Walk w;
     w.item = k.item;
     w.end = k.end;
     w.last_rows = (uint32_t)(t.inner - (t.chunks_inner - 1) * t.chunk_rows);
-    w.shape = w.spot.slot = 0;
+    w.shape = w.spot.slot = w.band.slot = 0;
     w.tile[0].rows = w.tile[1].rows = 0;
     begin_piece<T, MODE>(t, w);
     find_shape<T, MODE>(t, w);
     fetch_cosines<T, MODE>(k, w.band);
     fetch_tile<T, MODE>(k, w.band, w.spot);
+}
+
+/* All tiles of a core, each fetched before the one in front of it is computed. */
+template <typename T, int MODE, bool JOIN> __aicore__ inline void do_pieces(Kernel<T> &k, Walk &w) {
+    const RotaryGradTiling &t = *k.t;
     Band band;
     for (bool more = true; more;) {
         Spot spot = w.spot;
-        int64_t first_chunk = w.first_chunk, end_chunk = w.end_chunk, segment = w.segment;
-        bool starts = w.fresh;
-        if (starts) {
+        if (w.fresh) {
             band = w.band;
             take_cosines<T, MODE>(k, band);
             if (t.levels > 0) {
@@ -265,7 +272,7 @@ template <typename T, int MODE> __aicore__ inline void do_pieces(Kernel<T> &k) {
         }
         do_tile<T, MODE>(k, band, spot);
         if (!more || w.fresh) {
-            end_band<T, MODE>(k, band, first_chunk, end_chunk, segment, spot.slot);
+            end_band<T, MODE, JOIN>(k, band, spot.slot);
         }
     }
 }
@@ -297,7 +304,7 @@ __aicore__ inline void join_segments(Kernel<T> &k, Band &band, uint32_t which) {
             slot ^= 1;
         }
     }
-    store_sums<T, MODE>(k, band, which, k.sums);
+    store_sums<T, MODE, false>(k, band, which, which + 1, k.sums, 0);
 }
 
 /* dcos and dsin where there is nothing to sum. */
@@ -328,10 +335,7 @@ template <typename T, int MODE, bool JOIN>
 __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
     TPipe pipe;
     Kernel<T> k;
-    set_up<T, MODE>(k, t, args, pipe);
-    if (t.zeros > 0) {
-        clear_sums<T>(k);
-    }
+    set_up<T>(k, t, args, pipe);
     int64_t cores = GetBlockNum(), core = GetBlockIdx();
     int64_t units = (t.lines + t.unit - 1) / t.unit, items = units * t.segments;
     k.item = items * core / cores;
@@ -339,8 +343,16 @@ __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
     if (JOIN) {
         k.partial.SetGlobalBuffer((__gm__ float *)GetUserWorkspace(args.workspace));
     }
+    Walk w;
     if (k.item < k.end) {
-        do_pieces<T, MODE>(k);
+        begin_walk<T, MODE>(k, w);
+    }
+    set_up_work<T, MODE>(k, pipe);
+    if (t.zeros > 0) {
+        clear_sums<T>(k);
+    }
+    if (k.item < k.end) {
+        do_pieces<T, MODE, JOIN>(k, w);
     }
     if constexpr (JOIN) {
         SyncAll();
@@ -349,7 +361,8 @@ __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
         for (int64_t i = rows * core / cores; i < rows * (core + 1) / cores; i++) {
             for (int64_t line = i / 2 * t.join_unit;
                  line < (i / 2 + 1) * t.join_unit && line < t.lines; line++) {
-                Band band = band_at<T, MODE>(t, line, line + 1);
+                Band band;
+                find_band<T, MODE>(t, band, line, line + 1, true);
                 join_segments<T, MODE>(k, band, (uint32_t)(i & 1));
             }
         }

@@ -288,9 +288,9 @@ __aicore__ inline void do_seams(Kernel<T> &k, int64_t row, int64_t stride, uint3
  * they are another core's. With rows of cos last, and without segments, all steps but the first are
  * alike, and that one too unless its row before is in another step. */
 template <typename T, int MODE>
-__aicore__ inline void close_seams(Kernel<T> &k, const Band &band, int64_t first_chunk,
-                                   int64_t end_chunk, uint32_t slot) {
+__aicore__ inline void close_seams(Kernel<T> &k, const Band &band, uint32_t slot) {
     const RotaryGradTiling &t = *k.t;
+    int64_t first_chunk = band.first_chunk, end_chunk = band.end_chunk;
     int64_t row = band.slab * t.slab_stride + band.cos_row * t.cos_stride, stride = t.inner_stride;
     int64_t step = first_chunk * t.chunk_rows, end = end_chunk * t.chunk_rows, inside = 0;
     if (t.cos_last) {

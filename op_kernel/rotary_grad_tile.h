@@ -24,6 +24,8 @@ struct Tile {
     uint32_t plane, half_count;
     /* cos and sin times dy; what the partner gives; products of rows, and of halves of rows */
     Grid multiply, combine, terms, halves;
+    /* the grids are there */
+    bool planned;
     /* between memory and the UB: whole blocks at regular steps, if `plain` */
     bool plain;
     DataCopyParams in, out;
@@ -33,7 +35,7 @@ struct Tile {
 /* Where a tile is. */
 struct Spot {
     /* the shape, and the first row of dy */
-    const Tile *tile;
+    Tile *tile;
     int64_t row;
     /* first row of cos in the band; tiles of the same rows of cos so far, this one included */
     uint32_t first;
@@ -56,12 +58,11 @@ template <typename T> __aicore__ inline void plan_moves(const RotaryGradTiling &
     }
 }
 
+/* What it takes to fetch a tile, so that this is soon done. */
 template <typename T, int MODE>
 __aicore__ inline void shape_tile(const RotaryGradTiling &t, const Strip &s, Tile &tile,
                                   uint32_t cos_rows, uint32_t rows) {
-    uint32_t n = cos_rows * rows, cos_step = t.cos_last ? 1 : rows, row = t.cos_last ? cos_rows : 1;
-    Steps cs = {s.row, 0}, to = {s.row, 2 * cos_rows * s.row};
-    Steps steps = {cos_step * s.row, row * s.row}, planes = {cos_step * s.pitch, row * s.pitch};
+    uint32_t n = cos_rows * rows;
     tile.cos_rows = cos_rows;
     tile.rows = rows;
     tile.width = s.width;
@@ -77,21 +78,31 @@ __aicore__ inline void shape_tile(const RotaryGradTiling &t, const Strip &s, Til
      * SWAPPED modes do not mind, that may leave a gap between runs. */
     tile.run_pitch = SWAPPED<MODE> ? (tile.run + 15) / 16 * 16 : tile.run;
     plan_moves<T>(t, tile);
+    tile.planned = false;
+}
+
+/* The calls of a tile. */
+template <typename T, int MODE>
+__aicore__ inline void plan_calls(const RotaryGradTiling &t, const Strip &s, Tile &tile) {
+    uint32_t cos_rows = tile.cos_rows, rows = tile.rows, rotations = tile.n * t.rotations;
+    uint32_t cos_step = t.cos_last ? 1 : rows, row = t.cos_last ? cos_rows : 1;
+    Steps cs = {s.row, 0}, to = {s.row, 2 * tile.size};
+    Steps steps = {cos_step * s.row, row * s.row}, planes = {cos_step * s.pitch, row * s.pitch};
     if constexpr (MODE == ROTARY_PLANES) {
-        tile.multiply = plan_grid(planes, cs, steps, cos_rows, rows, s.pitch);
-        tile.halves = plan_grid(to, steps, planes, cos_rows, rows, s.pitch);
+        plan_grid(tile.multiply, planes, cs, steps, cos_rows, rows, s.pitch);
+        plan_grid(tile.halves, to, planes, steps, cos_rows, rows, s.pitch);
     } else {
-        tile.multiply = plan_grid(steps, cs, steps, cos_rows, rows, s.row);
-        tile.terms = plan_grid(to, steps, steps, cos_rows, rows, s.row);
+        plan_grid(tile.multiply, steps, cs, steps, cos_rows, rows, s.row);
+        plan_grid(tile.terms, to, steps, steps, cos_rows, rows, s.row);
     }
     if constexpr (MODE == ROTARY_HALVES) {
-        uint32_t rotations = n * t.rotations;
-        tile.halves = plan_grid(to, steps, steps, cos_rows, rows, s.pitch);
         bool many = rotations > REPEATS;
         Steps all = {2 * s.pitch, s.row};
-        tile.combine =
-            plan_grid(all, all, all, many ? t.rotations : rotations, many ? n : 1, s.pitch);
+        plan_grid(tile.halves, to, steps, steps, cos_rows, rows, s.pitch);
+        plan_grid(tile.combine, all, all, all, many ? t.rotations : rotations, many ? tile.n : 1,
+                  s.pitch);
     }
+    tile.planned = true;
 }
 
 /* Between a 16-bit type, where runs may have gaps, and fp32, where they follow each other. */
@@ -116,16 +127,20 @@ AICORE_INLINE void multiply(Kernel<T> &k, const Band &band, const Tile &tile, ui
                             const LocalTensor<float> &partner) {
     const Strip &s = band.strip;
     uint32_t at = first * s.row;
+    narrow_lanes(tile.multiply);
     if constexpr (MODE == ROTARY_PLANES) {
         for (uint32_t p = 0; p < 2; p++) {
             uint32_t half = p * s.pitch, plane = p * tile.plane;
-            walk<MUL>(tile.multiply, dx[plane], band.cos[at + half], dy[half]);
-            walk<MUL>(tile.multiply, k.w_other[plane], band.sin[at + half], dy[half]);
+            multiply_both(tile.multiply, dx[plane], band.cos[at + half], k.w_other[plane],
+                          band.sin[at + half], dy[half]);
         }
-    } else {
+    } else if constexpr (SWAPPED<MODE>) {
         walk<MUL>(tile.multiply, dx, band.cos[at], dy);
         walk<MUL>(tile.multiply, k.w_other, band.sin[at], partner);
+    } else {
+        multiply_both(tile.multiply, dx, band.cos[at], k.w_other, band.sin[at], dy);
     }
+    widen_lanes(tile.multiply);
 }
 
 template <typename T, int MODE>
@@ -133,8 +148,10 @@ AICORE_INLINE void combine(Kernel<T> &k, const Band &band, const Tile &tile,
                            const LocalTensor<float> &dx) {
     if constexpr (MODE == ROTARY_HALVES) {
         uint32_t b = band.strip.pitch;
+        narrow_lanes(tile.combine);
         walk<ADD>(tile.combine, dx, dx, k.w_other[b]);
         walk<SUB>(tile.combine, dx[b], dx[b], k.w_other);
+        widen_lanes(tile.combine);
     } else if constexpr (SWAPPED<MODE>) {
         apply_run<ADD>(dx, dx, k.w_other, tile.count);
     } else {
@@ -186,24 +203,30 @@ AICORE_INLINE void make_terms(Kernel<T> &k, const Band &band, const Tile &tile,
                               const LocalTensor<float> &dy, const LocalTensor<float> &partner,
                               const LocalTensor<float> &x) {
     const Strip &s = band.strip;
-    LocalTensor<float> dcos = k.terms, dsin = k.terms[tile.size];
+    uint32_t dsin = tile.size, b = s.pitch;
     if constexpr (MODE != ROTARY_PLANES) {
-        walk<MUL>(tile.terms, dcos, dy, x);
+        narrow_lanes(tile.terms);
+        if constexpr (SWAPPED<MODE>) {
+            multiply_both(tile.terms, k.terms, dy, k.terms[dsin], partner, x);
+        } else {
+            walk<MUL>(tile.terms, k.terms, dy, x);
+        }
+        widen_lanes(tile.terms);
     }
     if constexpr (SWAPPED<MODE>) {
-        walk<MUL>(tile.terms, dsin, partner, x);
-    } else if constexpr (MODE == ROTARY_PLANES) { /* one rotation */
-        walk<MUL>(tile.halves, dcos, dy, x);
-        walk<MUL>(tile.halves, dcos[s.pitch], dy[s.pitch], x[tile.plane]);
-        walk<MUL>(tile.halves, dsin, dy, x[tile.plane]);
-        walk<MUL>(tile.halves, dsin[s.pitch], dy[s.pitch], x);
+        return;
+    }
+    narrow_lanes(tile.halves);
+    if constexpr (MODE == ROTARY_PLANES) { /* one rotation */
+        multiply_both(tile.halves, k.terms, x, k.terms[dsin], x[tile.plane], dy);
+        multiply_both(tile.halves, k.terms[b], x[tile.plane], k.terms[dsin + b], x, dy[b]);
     } else {
-        for (uint32_t a = 0; a < s.row; a += 2 * s.pitch) {
-            uint32_t b = a + s.pitch;
-            walk<MUL>(tile.halves, dsin[a], dy[a], x[b]);
-            walk<MUL>(tile.halves, dsin[b], dy[b], x[a]);
+        for (uint32_t a = 0; a < s.row; a += 2 * b) {
+            walk<MUL>(tile.halves, k.terms[dsin + a], dy[a], x[a + b]);
+            walk<MUL>(tile.halves, k.terms[dsin + a + b], dy[a + b], x[a]);
         }
     }
+    widen_lanes(tile.halves);
 }
 
 /* Adds the terms of a tile into the accumulators. */
@@ -212,9 +235,14 @@ AICORE_INLINE void accumulate(Kernel<T> &k, const Band &band, const Spot &spot) 
     const RotaryGradTiling &t = *k.t;
     uint32_t size = spot.tile->size, at = spot.first * band.strip.row;
     sum_slabs(k.terms, spot.tile->rows, 2 * size);
+    LocalTensor<float> sum = k.sums[at];
+    apply_run<ADD>(sum, sum, k.terms, size);
+    sum = sum[t.cosines];
+    apply_run<ADD>(sum, sum, k.terms[size], size);
+    if (t.levels == 1) {
+        return;
+    }
     LocalTensor<float> level = k.sums[at];
-    apply_run<ADD>(level, level, k.terms, size);
-    apply_run<ADD>(level[t.cosines], level[t.cosines], k.terms[size], size);
     int64_t done = spot.done;
     for (uint32_t i = 1; i < t.levels && done % ROTARY_FAN == 0; i++, done /= ROTARY_FAN) {
         LocalTensor<float> next = level[2 * t.cosines];
@@ -343,10 +371,13 @@ AICORE_INLINE void fetch_tile(Kernel<T> &k, const Band &band, const Spot &spot) 
 }
 
 template <typename T, int MODE>
-AICORE_INLINE void do_tile(Kernel<T> &k, const Band &band, const Spot &spot) {
+__aicore__ inline void do_tile(Kernel<T> &k, const Band &band, const Spot &spot) {
     const RotaryGradTiling &t = *k.t;
     const Tile &tile = *spot.tile;
     constexpr bool wide = sizeof(T) == 4, direct = wide && MODE != ROTARY_PLANES;
+    if (!tile.planned) {
+        plan_calls<T, MODE>(t, band.strip, *spot.tile);
+    }
     wait_in(k, spot.slot);
     vector_done();
     widen_dy<T, MODE>(k, tile, k.dy_in[spot.slot]);

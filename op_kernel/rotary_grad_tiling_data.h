@@ -98,8 +98,8 @@ typedef struct RotaryGradTiling {
     uint32_t flat;
     /* rows of cos in a tile; more than 1 only if inner is one chunk */
     uint32_t tile_cos;
-    /* rows of cos in the UB */
-    uint32_t band_cos;
+    /* tiles of rows of cos that are in the UB at a time */
+    uint32_t band_tiles;
     /* elements of a tile, padding included */
     uint32_t tile;
     /* elements of cos in the UB, padding included */

@@ -76,7 +76,7 @@ static void cut(RotaryGradTiling *t, const struct rotary_needs *n, int64_t pitch
         tiles = most(1, least(tiles, chunk));
     }
     t->tile_cos = (uint32_t)tile_cos;
-    t->band_cos = (uint32_t)(tiles * tile_cos);
+    t->band_tiles = (uint32_t)tiles;
     t->tile = (uint32_t)most(ROTARY_LEAST_TILE, round_up(tile_cos * chunk * pitch, 32));
     t->cosines = (uint32_t)(tiles * tile_cos * pitch);
 }

@@ -143,11 +143,11 @@ static const char *judge_seams(const RotaryGradTiling *d, int64_t es) {
 }
 
 static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
-    NEED(d->tile_cos >= 1 && d->band_cos >= d->tile_cos && d->cosines % d->band_cos == 0);
-    int64_t pitch = d->cosines / d->band_cos;
+    NEED(d->tile_cos >= 1 && d->band_tiles >= 1 && d->cosines % (d->tile_cos * d->band_tiles) == 0);
+    int64_t pitch = d->cosines / (d->tile_cos * d->band_tiles);
     NEED((wide_int)d->tile_cos * d->chunk_rows * pitch <= d->tile);
     NEED((int64_t)d->tile_cos * d->chunk_rows * d->rotations <= 4095); /* blocks of a copy */
-    NEED(d->strips == 1 || (d->tile_cos == 1 && d->band_cos == 1));
+    NEED(d->strips == 1 || (d->tile_cos == 1 && d->band_tiles == 1));
     NEED(d->cos_last || d->tile_cos == 1 || d->chunks_inner == 1);
     NEED(pitch / 8 <= 255); /* repeat strides */
     NEED(pitch >= 2 * (int64_t)d->rotations * d->width && pitch >= d->sum_row &&
