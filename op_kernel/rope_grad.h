@@ -16,6 +16,7 @@
 #define ROPE_GRAD_H
 
 #include "rope_grad_core.h"
+#include "rope_grad_dense.h"
 #include "rope_grad_tiling_data.h"
 
 namespace rope {
@@ -25,47 +26,73 @@ struct Cut {
     uint32_t pos, skip;
 };
 
-template <typename T> struct Stream {
-    GlobalTensor<T> x, y;
-    uint32_t heads;
-};
-
 /* The coefficients in fp32, and in fp16 if the tiles want them so. */
-template <typename T>
-__aicore__ inline void make_coefficients(const Core<T> &c, const LocalTensor<T> &cos,
-                                         const LocalTensor<T> &sin, uint32_t rows) {
-    uint32_t count = rows * 2 * c.padded;
-    if constexpr (sizeof(T) == 4) {
-        if (c.exact) {
+template <typename T, typename C>
+__aicore__ inline void make_coefficients(const Core<T, C> &c, const LocalTensor<C> &cos,
+                                         const LocalTensor<C> &sin, uint32_t rows) {
+    uint32_t count = rows * c.width;
+    if constexpr (sizeof(C) == 4) {
+        if (!c.exact) {
+            cross(c.cos, cos, sin, rows, c.columns, c.padded, c.width);
+        } else if (sizeof(T) == 4 || c.padded == c.columns) {
             DataCopy(c.cos, cos, count);
             DataCopy(c.sin, sin, count);
-        } else {
-            cross(c.cos, cos, sin, rows, c.padded);
+        } else { /* nothing is in the gaps */
+            scale_rows(c.cos, c.padded, cos, c.padded, 1.0f, 2 * rows, c.columns);
+            scale_rows(c.sin, c.padded, sin, c.padded, 1.0f, 2 * rows, c.columns);
         }
-        return;
     } else {
         Cast(c.cos, cos, RoundMode::CAST_NONE, count);
         Cast(c.sin, sin, RoundMode::CAST_NONE, count);
         if (c.exact) return;
         vector_done();
-        cross(c.cos, c.cos, c.sin, rows, c.padded);
-        if constexpr (IsHalf<T>::value) { /* fp32 holds enough for this to round right */
+        cross(c.cos, c.cos, c.sin, rows, c.columns, c.padded, c.width);
+        if constexpr (AllHalf<T, C>::value) { /* fp32 holds enough for this to round right */
             vector_done();
             Cast(c.w, c.cos, RoundMode::CAST_RINT, count);
         }
     }
 }
 
-/* Loads cos and sin of `rows` positions from pos on and prepares them. */
-template <typename T> __aicore__ inline void load_table(Core<T> &c, int64_t pos, uint32_t rows) {
-    LocalTensor<T> in = c.table_in.template AllocTensor<T>();
-    load(c, in, c.cos_gm, pos * 2, rows * 2);
-    load(c, in[c.table], c.sin_gm, pos * 2, rows * 2);
+/* `rows` rows of cos or sin. */
+template <typename T, typename C>
+__aicore__ inline void load_rows(const Core<T, C> &c, const LocalTensor<C> &to,
+                                 const GlobalTensor<C> &from, int64_t pos, uint32_t rows) {
+    uint32_t count = rows * c.rotated, block = 32 / sizeof(C);
+    if (c.layout == ROPE_GRAD_SPLIT) {
+        load_split(c, to, from, pos * c.rotated, rows, c.rotated);
+    } else if (count % block == 0) {
+        DataCopy(to, from[pos * c.rotated], count);
+    } else {
+        copy_in(to, from[pos * c.rotated], 1, count, 0, block - count % block, 0);
+    }
+}
+
+/* Loads cos and sin of the positions from pos to stop, as many as a block has. */
+template <typename T, typename C>
+__aicore__ inline void load_table(Core<T, C> &c, uint32_t pos, uint32_t stop) {
+    uint32_t rows = least(stop - pos, c.table_rows);
+    LocalTensor<C> in = c.table_in.template AllocTensor<C>();
+    load_rows(c, in, c.cos_gm, pos, rows);
+    load_rows(c, in[c.table], c.sin_gm, pos, rows);
     c.table_in.EnQue(in);
-    in = c.table_in.template DeQue<T>();
+}
+
+/* Prepares the positions from pos to stop, which were loaded, and loads those behind them if there
+ * is room. */
+template <typename T, typename C>
+__aicore__ inline void take_table(Core<T, C> &c, const Dense &d, uint32_t pos, uint32_t stop,
+                                  uint32_t end) {
+    uint32_t rows = stop - pos;
+    LocalTensor<C> in = c.table_in.template DeQue<C>();
+    if (c.table_ahead && stop < end) load_table(c, stop, end);
     vector_done(); /* the tiles of the last block have read the coefficients */
-    if (c.native) {
-        if constexpr (IsHalf<T>::value) cross(c.w, in, in[c.table], rows, c.padded);
+    if (c.layout == ROPE_GRAD_DENSE) {
+        make_dense(c, d, in, in[c.table], rows);
+    } else if (c.native) {
+        if constexpr (AllHalf<T, C>::value) {
+            cross(c.w, in, in[c.table], rows, c.columns, c.padded, c.width);
+        }
     } else {
         make_coefficients(c, in, in[c.table], rows);
     }
@@ -74,37 +101,45 @@ template <typename T> __aicore__ inline void load_table(Core<T> &c, int64_t pos,
 }
 
 /* y = the formula in fp32. y may be x. */
-template <typename T>
-__aicore__ inline void compute_wide(const Core<T> &c, const LocalTensor<float> &y,
+template <typename T, typename C>
+__aicore__ inline void compute_wide(const Core<T, C> &c, const LocalTensor<float> &y,
                                     const LocalTensor<float> &x, uint32_t rows, uint32_t heads,
                                     uint32_t table_row) {
-    uint32_t width = 2 * c.padded, at = table_row * width;
+    uint32_t at = table_row * c.width;
     if (c.exact) {
-        scale(c.x_sin, x, c.sin[at], rows, heads, width);
+        scale(c, c.x_sin, x, c.sin[at], rows, heads);
         vector_done();
     }
-    scale(y, x, c.cos[at], rows, heads, width);
+    scale(c, y, x, c.cos[at], rows, heads);
     if (c.exact) {
         vector_done();
-        cross(y, y, c.x_sin, rows * heads, c.padded);
+        cross(y, y, c.x_sin, rows * heads, c.columns, c.padded, c.head_step);
     }
 }
 
-template <typename T>
-__aicore__ inline void compute(const Core<T> &c, const LocalTensor<T> &y, const LocalTensor<T> &x,
-                               uint32_t rows, uint32_t heads, uint32_t table_row) {
-    uint32_t width = 2 * c.padded, count = rows * heads * width;
-    if constexpr (sizeof(T) == 4) {
-        if (c.exact) vector_done(); /* the last tile has read x_sin */
-        compute_wide(c, y, x, rows, heads, table_row);
-        return;
-    } else {
-        if constexpr (IsHalf<T>::value) {
-            if (!c.exact) {
-                scale(y, x, c.w[table_row * width], rows, heads, width);
-                return;
+template <typename T, typename C>
+__aicore__ inline void compute(const Core<T, C> &c, const LocalTensor<T> &y,
+                               const LocalTensor<T> &x, uint32_t rows, uint32_t heads,
+                               uint32_t table_row) {
+    uint32_t count = rows * heads * c.head_step;
+    LocalTensor<T> from = x;
+    if constexpr (sizeof(T) == 4 || AllHalf<T, C>::value) {
+        if (sizeof(T) == 4 || !c.exact) {
+            if (c.partial && c.layout == ROPE_GRAD_PACKED) { /* the other columns are copied */
+                DataCopy(y, x, count);
+                from = y;
+                vector_done();
             }
+            if constexpr (sizeof(T) == 4) {
+                if (c.exact) vector_done(); /* the last tile has read x_sin */
+                compute_wide(c, y, from, rows, heads, table_row);
+            } else {
+                scale(c, y, from, c.w[table_row * c.width], rows, heads);
+            }
+            return;
         }
+    }
+    if constexpr (sizeof(T) == 2) {
         vector_done(); /* the last tile has read x_wide */
         Cast(c.x_wide, x, RoundMode::CAST_NONE, count);
         vector_done();
@@ -114,44 +149,112 @@ __aicore__ inline void compute(const Core<T> &c, const LocalTensor<T> &y, const 
     }
 }
 
-/* One tile: `heads` heads of each of `rows` tokens, from half row `row` on. The first token's
+/* `heads` heads of each of `rows` tokens from element `at` on. */
+template <typename T, typename C>
+__aicore__ inline void load_tile(const Core<T, C> &c, const Stream<T> &s, const LocalTensor<T> &x,
+                                 int64_t at, uint32_t rows, uint32_t heads) {
+    constexpr uint32_t unit = 32 / sizeof(T);
+    uint32_t columns = heads * c.head, all = rows * columns;
+    if (c.layout == ROPE_GRAD_SPLIT) {
+        load_split(c, x, s.x, at, rows * heads, c.head);
+    } else if (columns % unit == 0) {
+        DataCopy(x, s.x[at], all);
+    } else {
+        copy_in(x, s.x[at], rows, columns, 0, unit - columns % unit, 0);
+    }
+}
+
+template <typename T, typename C>
+__aicore__ inline void store_tile(const Core<T, C> &c, const Stream<T> &s, const LocalTensor<T> &y,
+                                  int64_t at, uint32_t rows, uint32_t heads) {
+    constexpr uint32_t unit = 32 / sizeof(T);
+    uint32_t columns = heads * c.head;
+    if (c.layout == ROPE_GRAD_SPLIT) {
+        store_split(c, s.y, y, at, rows * heads);
+    } else if (columns % unit == 0) {
+        DataCopy(s.y[at], y, rows * columns);
+    } else {
+        copy_out(s.y[at], y, rows, columns, 0, 0);
+    }
+}
+
+/* One tile: `heads` heads of each of `rows` tokens, from element `at` on. The first token's
  * coefficients are at table_row. */
-template <typename T>
-__aicore__ inline void do_tile(Core<T> &c, const Stream<T> &s, int64_t row, uint32_t rows,
-                               uint32_t heads, uint32_t table_row) {
+template <typename T, typename C>
+__aicore__ inline void do_tile(Core<T, C> &c, const Dense &d, const Stream<T> &s, int64_t at,
+                               uint32_t rows, uint32_t heads, uint32_t table_row) {
     LocalTensor<T> x = c.x_in.template AllocTensor<T>();
-    load(c, x, s.x, row, rows * heads * 2);
+    load_tile(c, s, x, at, rows, heads);
     c.x_in.EnQue(x);
     x = c.x_in.template DeQue<T>();
     LocalTensor<T> y = c.y_out.template AllocTensor<T>();
-    compute(c, y, x, rows, heads, table_row);
+    if (c.layout == ROPE_GRAD_DENSE) {
+        compute_dense(c, d, s, y, x, rows, heads * c.head, table_row);
+    } else {
+        compute(c, y, x, rows, heads, table_row);
+    }
     c.x_in.FreeTensor(x);
     c.y_out.EnQue(y);
     y = c.y_out.template DeQue<T>();
-    store(c, s.y, y, row, rows * heads * 2);
+    store_tile(c, s, y, at, rows, heads);
     c.y_out.FreeTensor(y);
 }
 
 /* `rows` tokens of one sequence, in tiles of equal size; a token wider than a tile in pieces. */
-template <typename T>
-__aicore__ inline void do_tokens(Core<T> &c, const Stream<T> &s, int64_t token, uint32_t rows,
-                                 uint32_t table_row) {
+template <typename T, typename C>
+__aicore__ inline void do_tokens(Core<T, C> &c, const Dense &d, const Stream<T> &s, int64_t token,
+                                 uint32_t rows, uint32_t table_row) {
+    int64_t wide = (int64_t)s.heads * c.head;
     if (s.heads == 0) return;
-    uint32_t most_heads = c.tile / (2 * c.padded), most_rows = most_heads / s.heads;
-    if (most_rows > 0) {
+    if (s.rows > 0) {
         uint32_t done = 0;
-        for (uint32_t tiles = (rows + most_rows - 1) / most_rows; tiles > 0; tiles--) {
+        for (uint32_t tiles = (rows + s.rows - 1) / s.rows; tiles > 0; tiles--) {
             uint32_t n = (rows - done + tiles - 1) / tiles;
-            do_tile(c, s, (token + done) * s.heads * 2, n, s.heads, table_row + done);
+            do_tile(c, d, s, (token + done) * wide, n, s.heads, table_row + done);
             done += n;
         }
         return;
     }
     for (uint32_t r = 0; r < rows; r++) {
-        for (uint32_t n = 0; n < s.heads; n += most_heads) {
-            do_tile(c, s, ((token + r) * s.heads + n) * 2, 1, least(s.heads - n, most_heads),
-                    table_row + r);
+        for (uint32_t n = 0; n < s.heads; n += c.piece) {
+            do_tile(c, d, s, (token + r) * wide + (int64_t)n * c.head, 1,
+                    least(s.heads - n, c.piece), table_row + r);
         }
+    }
+}
+
+/* What the dense layout needs before the first tile, made while cos and sin are on their way. */
+template <typename T, typename C, typename Tiling>
+__aicore__ inline void set_up_dense(Core<T, C> &c, Dense &d, const Tiling &t) {
+    d.ready = true;
+    choose(c, d.chosen.rotated, 0, c.rotated);
+    choose(c, d.chosen.second, c.half_row, c.rotated);
+    LocalTensor<int32_t> table = c.turn_buf.template Get<int32_t>();
+    uint32_t at = up(ROPE_GRAD_SPREAD < c.width ? c.width : ROPE_GRAD_SPREAD, LANES);
+    uint32_t entries = ROPE_GRAD_SPREAD / c.width * c.width;
+    make_spreads(c, table, table[at], entries < c.width ? c.width : entries);
+    d.cos = table.ReinterpretCast<uint32_t>();
+    d.sin = table[at].ReinterpretCast<uint32_t>();
+    d.rows = c.x_wide;
+    d.unit = t.unit;
+    if (!c.exact) return;
+    Stream<T> *streams[2] = {&c.q, &c.k};
+    const uint32_t periods[2] = {t.q_turn, t.k_turn};
+    at *= 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        Stream<T> &s = *streams[i];
+        uint32_t used = s.heads * c.head / t.unit;
+        if (s.heads == 0) continue;
+        if (i == 1 && c.q.heads > 0 && t.k_turn == t.q_turn &&
+            t.k_turn == in_blocks(c.head / t.unit)) {
+            s.turns = c.q.turns;
+            s.entries = c.q.entries;
+            continue;
+        }
+        s.entries = ROPE_GRAD_TURNS / periods[i] * periods[i];
+        make_turns(c, table[at], s.entries, periods[i], least(used, periods[i]), t.unit);
+        s.turns = table[at].ReinterpretCast<uint32_t>();
+        at += ROPE_GRAD_TURNS;
     }
 }
 
@@ -164,15 +267,16 @@ template <typename Tiling> __aicore__ inline uint32_t length_of(const Tiling &t,
 
 /* The rows of one group of `count` sequences from `seq` on between two cuts; its first token is
  * `first`. */
-template <typename T, typename Tiling>
-__aicore__ inline void do_group(Core<T> &c, const Tiling &t, uint32_t seq, uint32_t count,
-                                int64_t first, Cut from, Cut to) {
-    Stream<T> q{c.q, c.q_grad, c.q_heads}, k{c.k, c.k_grad, c.k_heads};
+template <typename T, typename C, typename Tiling>
+__aicore__ inline void do_group(Core<T, C> &c, Dense &d, const Tiling &t, uint32_t seq,
+                                uint32_t count, int64_t first, Cut from, Cut to) {
     uint32_t end = to.pos + (to.skip > 0);
+    if (from.pos < end) load_table(c, from.pos, end);
+    if (c.layout == ROPE_GRAD_DENSE && !d.ready) set_up_dense(c, d, t);
     for (uint32_t pos = from.pos; pos < end; pos += c.table_rows) {
         uint32_t stop = least(pos + c.table_rows, end), begun = 0, ended = 0;
         int64_t token = first;
-        load_table(c, pos, stop - pos);
+        take_table(c, d, pos, stop, end);
         for (uint32_t i = 0; i < count; i++) {
             /* The first `skip` sequences that reach the position of a cut are one row further. */
             uint32_t low = from.pos, high = to.pos, length = length_of(t, seq + i);
@@ -181,16 +285,18 @@ __aicore__ inline void do_group(Core<T> &c, const Tiling &t, uint32_t seq, uint3
             low = low < pos ? pos : low;
             high = least(least(high, length), stop);
             if (low < high) {
-                do_tokens(c, q, token + low, high - low, low - pos);
-                do_tokens(c, k, token + low, high - low, low - pos);
+                do_tokens(c, d, c.q, token + low, high - low, low - pos);
+                do_tokens(c, d, c.k, token + low, high - low, low - pos);
             }
             token += length;
         }
+        if (!c.table_ahead && stop < end) load_table(c, stop, end);
     }
 }
 
 /* Everything between the two cuts of this core. */
-template <typename T, typename Tiling> __aicore__ inline void do_pass(Core<T> &c, const Tiling &t) {
+template <typename T, typename C, typename Tiling>
+__aicore__ inline void do_pass(Core<T, C> &c, Dense &d, const Tiling &t) {
     uint32_t core = GetBlockIdx(), last = t.cut_seq[core + 1];
     int64_t first = t.cut_token[core];
     for (uint32_t seq = t.cut_seq[core]; seq <= last && seq < t.batch; seq += t.group) {
@@ -204,25 +310,26 @@ template <typename T, typename Tiling> __aicore__ inline void do_pass(Core<T> &c
         Cut from{0, 0}, to{longest, 0};
         if (seq == t.cut_seq[core]) from = Cut{t.cut_pos[core], t.cut_skip[core]};
         if (seq == last) to = Cut{t.cut_pos[core + 1], t.cut_skip[core + 1]};
-        do_group(c, t, seq, count, first, from, to);
+        do_group(c, d, t, seq, count, first, from, to);
         first += tokens;
     }
 }
 
 /* The buffers as tiling has laid them out. */
-template <typename T, typename Tiling>
-__aicore__ inline void set_up(Core<T> &c, TPipe &pipe, const Tiling &t) {
+template <typename T, typename C, typename Tiling>
+__aicore__ inline void set_up(Core<T, C> &c, TPipe &pipe, const Tiling &t) {
     pipe.InitBuffer(c.x_in, t.depth, t.x_bytes);
     pipe.InitBuffer(c.y_out, t.depth, t.x_bytes);
-    pipe.InitBuffer(c.table_in, 1, t.table_in_bytes);
+    pipe.InitBuffer(c.table_in, c.table_ahead ? 2 : 1, t.table_in_bytes);
     pipe.InitBuffer(c.table_buf, t.table_bytes);
     if (!c.native) {
         c.cos = c.table_buf.template Get<float>()[t.cos_at / sizeof(float)];
         c.sin = c.table_buf.template Get<float>()[t.sin_at / sizeof(float)];
     }
-    if (IsHalf<T>::value && !c.exact) {
+    if (AllHalf<T, C>::value && !c.exact) {
         c.w = c.table_buf.template Get<half>()[t.w_at / sizeof(half)];
     }
+    if (t.turn_bytes > 0) pipe.InitBuffer(c.turn_buf, t.turn_bytes);
     if (t.tile_bytes > 0) {
         pipe.InitBuffer(c.tile_buf, t.tile_bytes);
         c.x_wide = c.tile_buf.template Get<float>();
@@ -230,38 +337,57 @@ __aicore__ inline void set_up(Core<T> &c, TPipe &pipe, const Tiling &t) {
     }
 }
 
-template <typename T, typename Tiling>
+template <typename T, typename C, typename Tiling>
 __aicore__ inline void run(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADDR cos, GM_ADDR sin,
                            GM_ADDR q_grad, GM_ADDR k_grad) {
     if (t.batch == 0) return;
     TPipe pipe;
-    Core<T> c;
-    c.q.SetGlobalBuffer((__gm__ T *)q);
-    c.k.SetGlobalBuffer((__gm__ T *)k);
-    c.cos_gm.SetGlobalBuffer((__gm__ T *)cos);
-    c.sin_gm.SetGlobalBuffer((__gm__ T *)sin);
-    c.q_grad.SetGlobalBuffer((__gm__ T *)q_grad);
-    c.k_grad.SetGlobalBuffer((__gm__ T *)k_grad);
+    Core<T, C> c;
+    Dense d;
+    d.ready = false;
+    c.q.x.SetGlobalBuffer((__gm__ T *)q);
+    c.k.x.SetGlobalBuffer((__gm__ T *)k);
+    c.q.y.SetGlobalBuffer((__gm__ T *)q_grad);
+    c.k.y.SetGlobalBuffer((__gm__ T *)k_grad);
+    c.cos_gm.SetGlobalBuffer((__gm__ C *)cos);
+    c.sin_gm.SetGlobalBuffer((__gm__ C *)sin);
     if (t.stream) { /* read once, and too much to be in the L2 cache still */
-        c.q.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
-        c.k.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+        c.q.x.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+        c.k.x.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
     }
-    c.half_head = t.head / 2;
-    c.q_heads = t.q_heads;
-    c.k_heads = t.k_heads;
+    c.q.heads = t.q_heads;
+    c.q.rows = t.q_rows;
+    c.q.pitch = t.q_pitch;
+    c.k.heads = t.k_heads;
+    c.k.rows = t.k_rows;
+    c.k.pitch = t.k_pitch;
+    c.piece = t.piece;
+    c.head = t.head;
+    c.rotated = t.rotated;
+    c.half_row = t.rotated / 2;
     c.table_rows = t.table_rows;
-    c.padded = t.padded;
-    c.table = t.table_rows * 2 * t.padded;
-    c.tile = t.tile;
+    c.table = t.table;
+    c.layout = t.layout;
+    c.table_ahead = t.layout == ROPE_GRAD_DENSE;
     c.exact = t.exact != 0;
-    c.packed = t.packed != 0;
+    c.partial = t.rotated != t.head;
     c.native = t.native != 0;
+    c.width = t.width;
     set_up(c, pipe, t);
-    for (c.column = 0; c.column < c.half_head; c.column += t.columns) {
+    if (c.layout != ROPE_GRAD_SPLIT) {
+        c.columns = c.half_row;
+        c.padded = c.half_row;
+        c.head_step = c.head;
+        do_pass(c, d, t);
+        return;
+    }
+    for (c.column = 0; c.column < c.half_row; c.column += t.columns) {
         constexpr uint32_t unit = 32 / sizeof(T);
-        c.columns = least(t.columns, c.half_head - c.column);
-        c.padded = c.packed ? c.columns : (c.columns + unit - 1) / unit * unit;
-        do_pass(c, t);
+        c.columns = least(t.columns, c.half_row - c.column);
+        c.padded = up(c.columns, unit);
+        c.head_step = 2 * c.padded;
+        c.width = 2 * c.padded;
+        do_pass(c, d, t);
     }
 }
 

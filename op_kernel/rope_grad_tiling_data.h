@@ -16,30 +16,48 @@
 
 #include <stdint.h>
 
-#define ROPE_GRAD_CORES 64
+#define ROPE_GRAD_CORES  64
+#define ROPE_GRAD_PACKED 0
+#define ROPE_GRAD_SPLIT  1
+#define ROPE_GRAD_DENSE  2
+/* dense: the longest period, and entries of the tables that gather tiles and coefficients */
+#define ROPE_GRAD_PERIOD 2048
+#define ROPE_GRAD_TURNS  2048
+#define ROPE_GRAD_SPREAD 512
 /* words of a table; 8 KB, since static shapes hold the struct twice on a stack of 32 KB */
 #define ROPE_GRAD_FEW  64
 #define ROPE_GRAD_MANY 2048
 
 typedef struct RopeGradFew {
-    /* D, columns of a head */
+    /* D, columns of a head, and R, those of them that are rotated */
     uint32_t head;
+    uint32_t rotated;
     uint32_t q_heads;
     uint32_t k_heads;
     /* 0: default formula, 1: true gradient */
     uint32_t exact;
-    /* columns of a half head in one pass: D / 2, unless that is too wide for the UB */
+    /* how rows lie in the UB: packed, split or dense, see rope_grad_core.h */
+    uint32_t layout;
+    /* split: columns of a half head in one pass: R / 2, unless that is too wide for the UB */
     uint32_t columns;
-    /* columns rounded up to whole 32 bytes */
-    uint32_t padded;
-    /* rows lie in the UB as in GM: one copy moves many */
-    uint32_t packed;
+    /* elements of a row of coefficients; dense: a period */
+    uint32_t width;
     /* fp16, default formula: w is formed in fp16, not in fp32 and rounded */
     uint32_t native;
-    /* positions whose cos and sin are held at a time */
+    /* positions whose cos and sin are held at a time, and elements of their cos on the way in */
     uint32_t table_rows;
-    /* elements of q or k held at a time */
-    uint32_t tile;
+    uint32_t table;
+    /* tokens of a tile; 0: not even one fits, and a tile is a `piece` of its heads */
+    uint32_t q_rows;
+    uint32_t k_rows;
+    uint32_t piece;
+    /* dense: elements from token to token; elements that a gather moves at a time, and how many of
+     * these lie between places whose partners lie alike */
+    uint32_t q_pitch;
+    uint32_t k_pitch;
+    uint32_t unit;
+    uint32_t q_turn;
+    uint32_t k_turn;
     /* q and k are too large to be in the L2 cache */
     uint32_t stream;
     /* sequences that are not empty */
@@ -59,9 +77,11 @@ typedef struct RopeGradFew {
     uint32_t cos_at;
     uint32_t sin_at;
     uint32_t w_at;
-    /* and what a tile is in between, x and, at this place, x * sin. */
+    /* what a tile is in between, x and, at this place, what comes from the other halves, */
     uint32_t tile_bytes;
     uint32_t x_sin_at;
+    /* and where a gather finds things. */
+    uint32_t turn_bytes;
     int64_t cut_token[ROPE_GRAD_CORES + 1];
     uint32_t cut_seq[ROPE_GRAD_CORES + 1];
     uint32_t cut_pos[ROPE_GRAD_CORES + 1];
@@ -73,15 +93,24 @@ typedef struct RopeGradFew {
 /* The same up to lengths. */
 typedef struct RopeGradMany {
     uint32_t head;
+    uint32_t rotated;
     uint32_t q_heads;
     uint32_t k_heads;
     uint32_t exact;
+    uint32_t layout;
     uint32_t columns;
-    uint32_t padded;
-    uint32_t packed;
+    uint32_t width;
     uint32_t native;
     uint32_t table_rows;
-    uint32_t tile;
+    uint32_t table;
+    uint32_t q_rows;
+    uint32_t k_rows;
+    uint32_t piece;
+    uint32_t q_pitch;
+    uint32_t k_pitch;
+    uint32_t unit;
+    uint32_t q_turn;
+    uint32_t k_turn;
     uint32_t stream;
     uint32_t batch;
     uint32_t group;
@@ -96,6 +125,7 @@ typedef struct RopeGradMany {
     uint32_t w_at;
     uint32_t tile_bytes;
     uint32_t x_sin_at;
+    uint32_t turn_bytes;
     int64_t cut_token[ROPE_GRAD_CORES + 1];
     uint32_t cut_seq[ROPE_GRAD_CORES + 1];
     uint32_t cut_pos[ROPE_GRAD_CORES + 1];

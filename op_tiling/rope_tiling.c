@@ -21,6 +21,7 @@ enum {
     HEAD = 1 << 28,        /* columns of a head: gaps of a copy have 32 bits */
     TABLE = 4096,          /* elements of cos in the UB */
     TABLE_ROWS = 128,      /* repeats have 8 bits */
+    LONGEST = 2040,        /* period of the dense layout: repeat strides have 8 bits */
     BLOCKS = 4094,         /* blocks of one copy have 12 bits */
     KEPT_IN_L2 = 64 << 20, /* bytes of q and k that may still be in the L2 cache when we come */
 };
@@ -159,65 +160,172 @@ static uint32_t length_of(const RopeGradMany *t, uint32_t seq) {
     return t->shortest + ((uint32_t)(two >> at % 32) & ((UINT32_C(1) << t->bits) - 1));
 }
 
-/* Where everything lies in the UB for tiles of t->tile elements. Buffers begin at lines of 512
+/* Items of a head until both begin at a block of 8 words, or more, again. */
+static uint32_t in_blocks(uint32_t items, uint32_t block) {
+    while (items % block != 0) {
+        items *= 2;
+    }
+    return items;
+}
+
+/* What the dtypes mean for the kernel. */
+struct kinds {
+    int64_t size, table_size; /* of an element of q and of cos */
+    bool halves, widened;     /* tiles are multiplied in fp16; they are widened to fp32 */
+};
+
+static struct kinds see_kinds(const struct ascgrad_node *node, const RopeGradMany *t) {
+    int32_t q = node->in[Q].dtype, cos = node->in[COS].dtype;
+    struct kinds k = {(int64_t)ascgrad_dtype_size(q), (int64_t)ascgrad_dtype_size(cos),
+                      q == ASCGRAD_FP16 && cos == ASCGRAD_FP16 && !t->exact, false};
+    k.widened = k.size == 2 && !k.halves;
+    return k;
+}
+
+/* Where everything lies in the UB for tiles of `tile` elements. Buffers begin at lines of 512
  * bytes, in which the banks repeat; what tiles are multiplied by lies half a line off, so that the
  * sources of an instruction are in different banks. Returns the bytes in all. */
-static int64_t lay_out(RopeGradMany *t, int32_t dtype) {
+static int64_t lay_out(RopeGradMany *t, const struct kinds *k, int64_t tile) {
     enum { LINE = 512, OFF = 256 };
-    int64_t size = (int64_t)ascgrad_dtype_size(dtype),
-            table = 2 * (int64_t)t->table_rows * t->padded;
-    int64_t wide = t->native ? 0 : round_up(4 * table, LINE), tile = round_up(4 * t->tile, LINE);
-    bool halves = dtype == ASCGRAD_FP16 && !t->exact, widened = size == 2 && !halves;
-    t->x_bytes = (uint32_t)round_up(t->tile * size, LINE);
-    t->table_in_bytes = (uint32_t)round_up(2 * table * size, LINE);
+    int64_t table = (int64_t)t->table_rows * t->width, floats = round_up(4 * tile, LINE);
+    int64_t wide = t->native ? 0 : round_up(4 * table, LINE);
+    bool dense = t->layout == ROPE_GRAD_DENSE, shifted = dense || t->width % 256 == 0;
+    t->x_bytes = (uint32_t)round_up(tile * k->size, LINE);
+    t->table_in_bytes = (uint32_t)round_up(2 * t->table * k->table_size, LINE);
     t->cos_at = OFF;
     t->sin_at = (uint32_t)(OFF + wide);
     t->w_at = (uint32_t)(OFF + 2 * wide);
-    t->table_bytes = (uint32_t)round_up(t->w_at + (halves ? 2 * table : 0), GM_BLOCK);
-    t->x_sin_at = (uint32_t)((widened ? tile : 0) + (t->padded % 128 == 0 ? OFF : 0));
-    t->tile_bytes = (uint32_t)((widened ? tile : 0) + (t->exact ? tile + OFF : 0));
-    return 2 * (int64_t)t->depth * t->x_bytes + t->table_in_bytes + t->table_bytes + t->tile_bytes;
+    t->table_bytes = (uint32_t)round_up(t->w_at + (k->halves ? 2 * table : 0), GM_BLOCK);
+    t->x_sin_at = (uint32_t)((k->widened ? floats : 0) + (shifted ? OFF : 0));
+    int64_t between = (k->widened ? floats : 0) + (t->exact ? floats + OFF : 0);
+    if (dense && k->table_size == 2) { /* rows of cos and sin in fp32 pass through here */
+        between = most(between, round_up(8 * t->table, LINE));
+    }
+    t->tile_bytes = (uint32_t)between;
+    return 2 * (int64_t)t->depth * t->x_bytes + (dense ? 2 : 1) * (int64_t)t->table_in_bytes +
+           t->table_bytes + t->tile_bytes + t->turn_bytes;
 }
 
-/* The longest tile of whole heads, at most `heads` of them, that fits with t->depth buffers. */
-static int64_t longest_tile(RopeGradMany *t, int32_t dtype, int64_t heads, int64_t ub) {
-    int64_t size = (int64_t)ascgrad_dtype_size(dtype), head = 2 * (int64_t)t->padded, fit = 0;
-    int64_t too_many = least(heads, ub / (2 * t->depth * size * head)) + 1;
+/* The longest tile of whole grains, at most `grains` of them, that fits with t->depth buffers. */
+static int64_t longest_tile(RopeGradMany *t, const struct kinds *k, int64_t grain, int64_t grains,
+                            int64_t ub) {
+    int64_t fit = 0, too_many = least(grains, ub / (2 * t->depth * k->size * grain)) + 1;
     while (fit + 1 < too_many) {
         int64_t n = (fit + too_many) / 2;
-        t->tile = (uint32_t)(n * head);
-        *(lay_out(t, dtype) <= ub ? &fit : &too_many) = n;
+        *(lay_out(t, k, n * grain) <= ub ? &fit : &too_many) = n;
     }
-    t->tile = (uint32_t)(fit * head);
-    lay_out(t, dtype);
+    lay_out(t, k, fit * grain);
     return fit;
+}
+
+/* Tiles of as many grains as fit, at most `most_grains`. Short rows make short copies, whose
+ * latency two buffers do not hide. Returns how many. */
+static int64_t plan_tile(const struct ascgrad_chip *chip, RopeGradMany *t, const struct kinds *k,
+                         int64_t grain, int64_t useful, int64_t most_grains) {
+    int64_t ub = least((int64_t)(chip->ub >> 1), INT32_MAX / 2) * 2, fit;
+    useful = least(useful, most_grains);
+    t->depth = 4;
+    fit = longest_tile(t, k, grain, useful, ub);
+    if (fit < useful) {
+        t->depth = 2;
+        fit = longest_tile(t, k, grain, most_grains, ub);
+    }
+    return fit;
+}
+
+/* Heads in one piece, packed or with their halves apart. */
+static bool plan_halves(const struct ascgrad_chip *chip, RopeGradMany *t, const struct kinds *k) {
+    int64_t unit = GM_BLOCK / k->size, half = t->rotated / 2;
+    int64_t heads = most(1, most(t->q_heads, t->k_heads));
+    t->columns = (uint32_t)least(half, WIDEST);
+    int64_t padded = t->layout == ROPE_GRAD_PACKED ? half : round_up(t->columns, unit);
+    int64_t grain = t->layout == ROPE_GRAD_PACKED ? t->head : 2 * padded;
+    t->width = (uint32_t)(2 * padded);
+    t->table_rows = (uint32_t)most(1, least(TABLE / grain, TABLE_ROWS));
+    t->table = t->table_rows * t->width;
+    t->native = k->halves && padded % 16 == 0; /* halves start on blocks of fp16, too */
+    t->turn_bytes = 0;
+    int64_t limit = t->layout == ROPE_GRAD_PACKED ? INT32_MAX / 8 / grain : BLOCKS / 2;
+    t->piece = (uint32_t)plan_tile(chip, t, k, grain, heads * t->table_rows, limit);
+    t->q_rows = t->q_heads ? t->piece / t->q_heads : 0;
+    t->k_rows = t->k_heads ? t->piece / t->k_heads : 0;
+    return t->piece > 0;
+}
+
+/* Tokens as they lie in GM: elements from one to the next, and the period of their partners. */
+static bool plan_stream(const RopeGradMany *t, const struct kinds *k, uint32_t heads,
+                        uint32_t *pitch, uint32_t *turn) {
+    int64_t wide = (int64_t)heads * t->head, apart = round_up(wide, GM_BLOCK / k->size);
+    *turn = in_blocks(t->head / t->unit, 8);
+    *pitch = (uint32_t)least(apart, UINT32_MAX - 31); /* a token that wide is cut into pieces */
+    if (apart == wide) return true;
+    if (apart / t->unit > ROPE_GRAD_TURNS) return false; /* one token at a time */
+    *turn = (uint32_t)(apart / t->unit);
+    return true;
+}
+
+/* tokens: what a core has of them. */
+static bool plan_dense(const struct ascgrad_chip *chip, RopeGradMany *t, const struct kinds *k,
+                       int64_t tokens) {
+    int64_t sharing = most(1, least(least(tokens / RUN, GROUP), t->batch)), widest, grain;
+    /* about as many rows of cos as a core needs */
+    int64_t positions = tokens / sharing * (t->bits ? 2 : 1) + 2;
+    t->unit = k->size == 2 && t->exact && t->head % 2 == 0 && t->rotated % 4 == 0 ? 2 : 1;
+    t->width = in_blocks(t->head, k->halves ? 16 : 8);
+    t->table_rows = (uint32_t)most(1, least(least(TABLE / t->width, TABLE_ROWS), positions));
+    t->table = (uint32_t)round_up((int64_t)t->table_rows * t->rotated, GM_BLOCK / k->table_size);
+    bool q_many = plan_stream(t, k, t->q_heads, &t->q_pitch, &t->q_turn);
+    bool k_many = plan_stream(t, k, t->k_heads, &t->k_pitch, &t->k_turn);
+    bool shared = t->q_turn == t->k_turn && t->q_turn == in_blocks(t->head / t->unit, 8);
+    t->turn_bytes = (uint32_t)(8 * round_up(most(ROPE_GRAD_SPREAD, t->width), 64) +
+                               (t->exact ? 4 * ROPE_GRAD_TURNS * (shared ? 1 : 2) : 0));
+    grain = round_up(t->width, 16);
+    widest = most(t->q_pitch, t->k_pitch);
+    int64_t tile = grain * plan_tile(chip, t, k, grain, ceil_div(widest * t->table_rows, grain),
+                                     INT32_MAX / 8 / grain);
+    t->q_rows = t->q_heads ? (uint32_t)least(tile / t->q_pitch, q_many ? TABLE_ROWS : 1) : 0;
+    t->k_rows = t->k_heads ? (uint32_t)least(tile / t->k_pitch, k_many ? TABLE_ROWS : 1) : 0;
+    t->piece = (uint32_t)(tile / t->width * (t->width / t->head));
+    return tile > 0;
+}
+
+/* Is the dense layout faster than copies of half heads? In cycles of a core, which moves about 18
+ * bytes in one of them; a copy counts as 128 bytes at least, and a quarter more if its ends do not
+ * lie at blocks. The vector unit needs `each` for 64 elements, CALL to begin, and what the
+ * coefficients of a period take. Fitted to the model. */
+static bool dense_pays(const RopeGradMany *t, const struct kinds *k, int64_t tokens) {
+    enum { BYTES = 18, COPY = 128, START = 4000, GATHER = 12, CALL = 9 };
+    int64_t heads = (int64_t)t->q_heads + t->k_heads,
+            period = in_blocks(t->head, k->halves ? 16 : 8);
+    if (period > LONGEST || heads > INT32_MAX / 4) return false;
+    bool pairs = k->size == 2 && t->head % 2 == 0 && t->rotated % 4 == 0;
+    bool rest_of_period = t->q_heads % (period / t->head) || t->k_heads % (period / t->head);
+    int64_t each = !t->exact ? (k->widened ? 5 : 3) : k->size == 4 ? 16 : pairs ? 17 : 22;
+    int64_t calls = (period / 64 + 1) * (t->exact ? 2 : 1);
+    int64_t vector = heads * t->head * each / 64 + 2 * CALL * calls * (rest_of_period ? 2 : 1) +
+                     (period / 64 + 1) * (GATHER * (period == t->rotated ? 1 : 2) + 6);
+    int64_t dense = most(vector, 2 * heads * t->head * k->size / BYTES);
+    int64_t rest = (t->head - t->rotated) * k->size, half = t->rotated / 2 * k->size;
+    int64_t quarters = half % GM_BLOCK || rest % GM_BLOCK ? 5 : 4;
+    int64_t split =
+        2 * heads * (2 * most(COPY, half) + (rest ? most(COPY, rest) : 0)) * quarters / 4 / BYTES;
+    return dense < split && tokens * (split - dense) > START;
 }
 
 static ascgrad_result plan_buffers(const struct ascgrad_node *node, const struct ascgrad_chip *chip,
                                    RopeGradMany *t, struct ascgrad_error *error) {
-    int32_t dtype = node->in[Q].dtype;
-    int64_t unit = GM_BLOCK / (int64_t)ascgrad_dtype_size(dtype), half = t->head / 2;
-    t->packed = t->head % 16 == 0 && half <= WIDEST; /* both halves start on 32 bytes of fp32 */
-    t->columns = (uint32_t)least(half, WIDEST);
-    t->padded = (uint32_t)(t->packed ? half : round_up(t->columns, unit));
-    int64_t head = 2 * (int64_t)t->padded, heads = most(1, most(t->q_heads, t->k_heads));
-    t->table_rows = (uint32_t)least(TABLE / head, TABLE_ROWS);
-    t->native = dtype == ASCGRAD_FP16 && !t->exact && t->padded % 16 == 0; /* and of fp16 */
-    /* Short rows make short copies, whose latency two buffers do not hide. */
-    int64_t ub = least((int64_t)(chip->ub >> 1), INT32_MAX / 2) * 2;
-    int64_t limit = t->packed ? INT32_MAX / 8 / head : BLOCKS / 2;
-    int64_t useful = least(heads * t->table_rows, limit);
-    t->depth = 4;
-    if (longest_tile(t, dtype, useful, ub) < useful) {
-        t->depth = 2;
-        if (longest_tile(t, dtype, limit, ub) == 0) {
-            return ascgrad_refuse(error, node,
-                                  "the unified buffer of %" PRIu64
-                                  " bytes cannot hold a head of %" PRIu32,
-                                  chip->ub, t->head);
-        }
-    }
-    return ASCGRAD_DONE;
+    struct kinds k = see_kinds(node, t);
+    int64_t cores = least(most(chip->cores, 1), ROPE_GRAD_CORES);
+    int64_t tokens = least(ceil_div(node->in[Q].shape->dim[0], cores), 1 << 20);
+    bool packed = t->head % 16 == 0 && t->rotated % 16 == 0 && t->head <= 2 * WIDEST;
+    t->layout = ROPE_GRAD_DENSE;
+    if (!packed && dense_pays(t, &k, tokens) && plan_dense(chip, t, &k, tokens))
+        return ASCGRAD_DONE;
+    t->layout = packed ? ROPE_GRAD_PACKED : ROPE_GRAD_SPLIT;
+    if (plan_halves(chip, t, &k)) return ASCGRAD_DONE;
+    return ascgrad_refuse(error, node,
+                          "the unified buffer of %" PRIu64 " bytes cannot hold a head of %" PRIu32,
+                          chip->ub, t->head);
 }
 
 /* What the cores before core c have of n. */
@@ -342,6 +450,7 @@ ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
     RopeGradMany t;
     memset(&t, 0, sizeof(RopeGradFew)); /* take_lengths clears the rest, if it is needed */
     t.head = (uint32_t)node->in[COS].shape->dim[1];
+    t.rotated = t.head;
     t.q_heads = (uint32_t)(node->in[Q].shape->dim[1] / t.head);
     t.k_heads = (uint32_t)(node->in[K].shape->dim[1] / t.head);
     t.exact = node->attr[EXACT].i != 0;

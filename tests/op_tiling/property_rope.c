@@ -34,28 +34,77 @@ static void make(struct trial *t, int32_t dtype) {
     t->node.attr[1].i = chance(t, 50);
 }
 
-/* What lies in the UB has room and does not overlap. */
-static const char *judge_buffers(const RopeGradMany *d, int32_t dtype, int64_t ub) {
-    int64_t es = (int64_t)ascgrad_dtype_size(dtype), table = (int64_t)d->table_rows * 2 * d->padded;
-    bool half = dtype == ASCGRAD_FP16;
-    NEED(((wide_int)2 * d->depth * d->x_bytes + d->table_in_bytes + d->table_bytes +
-          d->tile_bytes) <= ub);
-    NEED(d->x_bytes >= d->tile * es && d->table_in_bytes >= 2 * table * es);
-    if (!d->native) NEED(d->sin_at >= d->cos_at + 4 * table && d->w_at >= d->sin_at + 4 * table);
-    NEED(d->table_bytes >= d->w_at + (half && !d->exact ? 2 * table : 0));
-    int64_t tile = (int64_t)d->tile * 4, wide = es == 2 && (!half || d->exact) ? tile : 0;
-    NEED(d->tile_bytes >= (d->exact ? d->x_sin_at + tile : wide) && d->x_sin_at >= wide);
-    NEED(d->tile > 0 && d->tile % (2 * d->padded) == 0 && d->table_rows >= 1 && d->depth >= 2);
-    NEED(d->columns >= 1 && d->columns <= d->head / 2 && d->padded >= d->columns);
-    NEED((d->packed ? 2 : 1) * d->padded * es % 32 == 0 && d->padded % 8 == 0);
-    NEED(!d->packed || (d->columns == d->head / 2 && d->padded == d->columns));
-    NEED(!d->native || (half && !d->exact && d->padded % 16 == 0));
-    NEED(2 * d->padded * 4 / 32 <= 255);          /* repeat strides */
-    NEED(d->packed || 2 * d->table_rows <= 4095); /* blocks of a copy */
-    NEED(d->packed || d->tile / d->padded <= 4095);
-    NEED((wide_int)(d->head / 2 - d->columns) * es <= UINT32_MAX); /* gap of a copy */
-    NEED((wide_int)d->tile * 4 <= INT32_MAX);
+/* Tokens of a stream in tiles of `tile` elements: dense. */
+static const char *judge_stream(const RopeGradMany *d, int64_t es, int64_t tile, uint32_t heads,
+                                uint32_t rows, uint32_t pitch, uint32_t turn) {
+    wide_int wide = (wide_int)heads * d->head;
+    if (heads == 0) return NULL;
+    NEED((wide_int)rows * pitch <= tile && pitch * es % 32 == 0);
+    NEED(rows == 0 || (pitch >= wide && pitch - wide < 32 / es));
+    NEED(rows > 0 || d->piece > 0);
+    if (!d->exact) return NULL;
+    NEED(turn > 0 && turn % 8 == 0 && turn <= ROPE_GRAD_TURNS && d->head % d->unit == 0 &&
+         d->rotated / 2 % d->unit == 0);
+    if (rows > 1 && pitch != wide) {
+        NEED(turn * d->unit == pitch);
+    } else {
+        NEED(turn * d->unit % d->head == 0 || turn * d->unit == pitch);
+    }
     return NULL;
+}
+
+/* What lies in the UB has room and does not overlap. */
+static const char *judge_buffers(const RopeGradMany *d, const struct ascgrad_node *node,
+                                 int64_t ub) {
+    int64_t es = (int64_t)ascgrad_dtype_size(node->in[0].dtype);
+    int64_t cs = (int64_t)ascgrad_dtype_size(node->in[2].dtype);
+    int64_t table = (int64_t)d->table_rows * d->width, step = d->head, tile;
+    bool dense = d->layout == ROPE_GRAD_DENSE, split = d->layout == ROPE_GRAD_SPLIT;
+    bool halves =
+        node->in[0].dtype == ASCGRAD_FP16 && node->in[2].dtype == ASCGRAD_FP16 && !d->exact;
+    NEED(d->layout <= ROPE_GRAD_DENSE && d->table_rows >= 1 && d->depth >= 2);
+    NEED(((wide_int)2 * d->depth * d->x_bytes + (dense ? 2 : 1) * (wide_int)d->table_in_bytes +
+          d->table_bytes + d->tile_bytes + d->turn_bytes) <= ub);
+    if (split) {
+        step = d->width;
+        NEED(d->columns >= 1 && d->columns <= d->rotated / 2 && d->width >= 2 * d->columns);
+        NEED(d->width / 2 * es % 32 == 0 && d->width / 2 - d->columns < 32 / es);
+        NEED(2 * d->table_rows <= 4095 && 2 * (wide_int)d->piece <= 4095); /* blocks of a copy */
+        NEED((wide_int)(d->head - d->columns) * es <= UINT32_MAX);         /* gap of a copy */
+    } else if (dense) {
+        NEED(d->width % d->head == 0 && d->width % (halves ? 16 : 8) == 0 && d->width <= 2040);
+    } else {
+        NEED(d->head % 16 == 0 && d->rotated % 16 == 0 && d->width == d->rotated);
+        NEED(d->head / 8 <= 255); /* repeat strides */
+    }
+    tile = (int64_t)d->x_bytes / es / step * step; /* at most, what is rounded up not counted */
+    if (!dense) {
+        tile = (int64_t)d->piece * step;
+        NEED((wide_int)d->q_rows * d->q_heads <= d->piece &&
+             (wide_int)d->k_rows * d->k_heads <= d->piece);
+    }
+    NEED(d->piece > 0 && (wide_int)d->piece * step * es <= d->x_bytes);
+    NEED((int64_t)d->table * cs % 32 == 0 && d->table_in_bytes >= 2 * (int64_t)d->table * cs);
+    NEED(d->table >= d->table_rows * (int64_t)(dense ? d->rotated : d->width));
+    if (!d->native) NEED(d->sin_at >= d->cos_at + 4 * table && d->w_at >= d->sin_at + 4 * table);
+    NEED(!d->native || (halves && !dense && d->width % 32 == 0));
+    NEED(d->table_bytes >= d->w_at + (halves ? 2 * table : 0));
+    wide_int most = dense ? (wide_int)d->piece * d->head : tile;
+    if (dense) {
+        most = most > (wide_int)d->q_rows * d->q_pitch ? most : (wide_int)d->q_rows * d->q_pitch;
+        most = most > (wide_int)d->k_rows * d->k_pitch ? most : (wide_int)d->k_rows * d->k_pitch;
+    }
+    wide_int floats = most * 4, wide = es == 2 && !halves ? floats : 0;
+    NEED(d->x_bytes >= most * es && floats <= INT32_MAX);
+    NEED(d->tile_bytes >= (d->exact ? d->x_sin_at + floats : wide) && d->x_sin_at >= wide);
+    if (!dense) return NULL;
+    NEED(cs == 4 || d->tile_bytes >= 8 * (int64_t)d->table);
+    NEED(d->turn_bytes >= 8 * (d->width > ROPE_GRAD_SPREAD ? d->width : ROPE_GRAD_SPREAD) +
+                              (d->exact ? 4 * ROPE_GRAD_TURNS : 0));
+    const char *wrong =
+        judge_stream(d, es, (int64_t)most, d->q_heads, d->q_rows, d->q_pitch, d->q_turn);
+    return wrong ? wrong
+                 : judge_stream(d, es, (int64_t)most, d->k_heads, d->k_rows, d->k_pitch, d->k_turn);
 }
 
 /* A bit at a time, unlike tiling and the kernel. */
@@ -146,10 +195,10 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     const struct ascgrad_shape *q = t->node.in[0].shape, *k = t->node.in[1].shape,
                                *cos = t->node.in[2].shape;
     NEED((wide_int)d.batch * d.bits <= 32 * (launch->key ? ROPE_GRAD_MANY : ROPE_GRAD_FEW));
-    NEED(d.head == cos->dim[1] && (wide_int)d.q_heads * d.head == q->dim[1] &&
+    NEED(d.rotated == cos->dim[1] && (wide_int)d.q_heads * d.head == q->dim[1] &&
          (wide_int)d.k_heads * d.head == k->dim[1]);
     NEED(d.exact == (t->node.attr[1].i != 0));
-    const char *wrong = judge_buffers(&d, t->node.in[0].dtype, (int64_t)t->chip.ub);
+    const char *wrong = judge_buffers(&d, &t->node, (int64_t)t->chip.ub);
     if (wrong) return wrong;
     if (d.batch == 0) return q->dim[0] == 0 || d.q_heads + d.k_heads == 0 ? NULL : "batch";
     int64_t sum = 0;
