@@ -2,7 +2,7 @@
  *
  * The twin's runtime seen from outside: one kernel, its arguments, a chip, and what came of it.
  * ascgrad.c fills struct twin_launch from the operator's tiling and calls twin_run. Thread-safe;
- * nothing is kept between calls.
+ * between calls only the threads of fast runs are kept, pool.c.
  */
 #ifndef TWIN_LAUNCH_H
 #define TWIN_LAUNCH_H

@@ -29,20 +29,22 @@ for name in $which; do
     address)
       tree address address,undefined
       cmake --build "$build/sanitize-address" -j "$jobs" --target ascgrad_command test_node test_context test_spoilt test_chip \
-        test_corners test_open test_rows test_api test_threads tiling_property >"$build/sanitize-address.log" 2>&1 || { tail -n 30 "$build/sanitize-address.log"; exit 1; }
+        test_corners test_open test_rows test_api test_threads test_pool ascgrad tiling_property >"$build/sanitize-address.log" 2>&1 || { tail -n 30 "$build/sanitize-address.log"; exit 1; }
       for test in test_node test_context test_spoilt test_chip test_corners test_open test_rows test_api test_threads; do
         "$build/sanitize-address/bin/$test" >"$build/sanitize-address.log" 2>&1 || { tail -n 40 "$build/sanitize-address.log"; exit 1; }
         echo "$test: clean"
       done
+      "$build/sanitize-address/bin/test_pool" "$build/sanitize-address/lib/libascgrad.so"
       "$build/sanitize-address/bin/tiling_property" --count 500000
       rows address 40
       ;;
     thread)
       tree thread thread
-      cmake --build "$build/sanitize-thread" -j "$jobs" --target ascgrad_command test_api test_threads >"$build/sanitize-thread.log" 2>&1 ||
+      cmake --build "$build/sanitize-thread" -j "$jobs" --target ascgrad_command test_api test_threads test_pool ascgrad >"$build/sanitize-thread.log" 2>&1 ||
         { tail -n 30 "$build/sanitize-thread.log"; exit 1; }
       "$build/sanitize-thread/bin/test_api"
       "$build/sanitize-thread/bin/test_threads"
+      "$build/sanitize-thread/bin/test_pool" "$build/sanitize-thread/lib/libascgrad.so"
       rows thread 12
       ;;
   esac
