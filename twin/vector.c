@@ -177,19 +177,25 @@ static void run_blocks(const struct layout *l, const struct twin_plan *p, struct
     }
 }
 
-/* A mask with holes: all lanes on the side, then those of the mask into their places. */
+/* A mask with holes: all lanes on the side, then those of the mask into their places. Repeats that
+ * follow each other go together: none reads what another writes. */
 static void run_masked(const struct layout *l, const struct twin_plan *p, struct execution *e) {
-    _Alignas(64) uint8_t side[TWIN_REPEAT_BYTES], keep[TWIN_REPEAT_BYTES];
-    uint32_t size = l->o[0].size, bytes = p->per_repeat * size;
-    twin_keep_lanes(p, 0, size, keep);
-    for (uint32_t r = 0; r < p->repeats; r++) {
-        memcpy(side, e->dst, bytes);
-        e->prim->flat(side, e->src[0], e->src[1], p->per_repeat, e->scalar);
-        for (uint32_t i = 0; i < bytes; i++)
-            e->dst[i] = (uint8_t)((side[i] & keep[i]) | (e->dst[i] & ~keep[i]));
-        e->dst += l->o[0].repeat;
-        e->src[0] += l->o[1].repeat;
-        e->src[1] += l->o[2].repeat;
+    enum { TOGETHER = 16, WORDS = TWIN_REPEAT_BYTES / 8 };
+    _Alignas(64) uint64_t side[TOGETHER * WORDS], keep[WORDS];
+    uint32_t size = l->o[0].size, bytes = p->per_repeat * size, words = bytes / 8;
+    twin_keep_lanes(p, 0, size, (uint8_t *)keep);
+    for (uint32_t r = 0, n; r < p->repeats; r += n) {
+        n = !l->joined ? 1 : p->repeats - r < TOGETHER ? p->repeats - r : TOGETHER;
+        memcpy(side, e->dst, n * bytes);
+        e->prim->flat(side, e->src[0], e->src[1], n * p->per_repeat, e->scalar);
+        for (uint32_t k = 0; k < n; k++) {
+            uint64_t *to = (uint64_t *)(void *)(e->dst + (size_t)k * bytes);
+            for (uint32_t i = 0; i < words; i++)
+                to[i] = (side[k * words + i] & keep[i]) | (to[i] & ~keep[i]);
+        }
+        e->dst += n * l->o[0].repeat;
+        e->src[0] += n * l->o[1].repeat;
+        e->src[1] += n * l->o[2].repeat;
     }
 }
 

@@ -44,11 +44,11 @@ def over_floor(report):
 
 
 def summary(op):
-    """(cells of the table's row, the least ratio there was, [(time over floor, dtype, row)] of the worst)."""
+    """(cells of the table's row, the least ratio with no scalar time, [(time over floor, dtype, row)] of the worst)."""
     found = sorted(calls(op), key=lambda c: over_floor(c[2]))
     values = [over_floor(r) for _, _, r in found]
     ratios = sorted(r["ratio"] for _, _, r in found)
     at = lambda sorted_values, part: f"{sorted_values[int(part * (len(sorted_values) - 1))]:.2f}"
     cells = (op, str(len(found)), f"{ratios[0]:.3f}", at(ratios, 0.5), at(ratios, 0.9), at(values, 0.5), at(values, 0.9),
              at(values, 1))
-    return cells, ratios[0], [(over_floor(r), dtype, row) for row, dtype, r in found[:-11:-1]]
+    return cells, min(r["ratio_free"] for _, _, r in found), [(over_floor(r), dtype, row) for row, dtype, r in found[:-11:-1]]
