@@ -47,6 +47,11 @@ enum {
     ROTARY_PAIRS = 1,
     ROTARY_PLANES = 3,
     ROTARY_TURNED = 4,
+    /* the contiguous path, rotary_grad_odd.h */
+    ROTARY_ODD_HALVES = 5,
+    ROTARY_ODD_TURNED = 6,
+    ROTARY_ODD_PAIRS = 7,
+    ROTARY_ODD_PLANES = 8,
     ROTARY_JOIN = 10,
 };
 
@@ -134,7 +139,27 @@ typedef struct RotaryGradTiling {
     uint32_t signs_at;
     /* All of it. */
     uint32_t ub_bytes;
+    /* The contiguous path (rotary_grad_odd.h). A tile is tile_cos rows of cos, a slab of cos has
+     * `cosines` elements, sum_row is unused, sin is at other_at, dx_at is a spare tile.
+     * cos_last: the slabs are steps, and all rows of a row of cos a group.
+     * Rows of a group. */
+    uint32_t group;
+    /* rows of a group that are gathered, because one does not fill blocks of floats; or 1 */
+    uint32_t fill;
+    /* elements of dcos of a tile, padding included */
+    uint32_t sums;
+    /* entries of the tables of partners and of pairs */
+    uint32_t turn;
+    uint32_t pair;
+    /* slabs of cos may have gaps */
+    uint32_t gaps;
+    uint32_t spread_at;
+    uint32_t pack_at;
+    uint32_t pair_at;
+    uint32_t halve_at;
     uint32_t reserved;
+    /* elements from dcos to dsin in the workspace */
+    int64_t plane;
 } RotaryGradTiling;
 
 #endif

@@ -275,6 +275,21 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[2,0,4,8] cos=*[1,0,1,8] sin=*[1,0,1,8]
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,3,4,0] cos=*[1,3,1,0] sin=*[1,3,1,0] x=*[2,3,4,0] mode=3")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[0,3,4,8] cos=*[1,3,1,8] sin=*[1,3,1,8] mode=3")
 
+/* the contiguous path: groups, whole and not; few rows for a row of cos; little in an outer step; steps that end inside
+ * blocks, joined; halves of odd length */
+CASE("RotaryPositionEmbeddingGrad", "dy=*[40,32,20] cos=*[40,1,20] sin=*[40,1,20] x=*[40,32,20] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[40,32,36] cos=*[40,1,36] sin=*[40,1,36] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[9,14,20] cos=*[9,1,20] sin=*[9,1,20] x=*[9,14,20] mode=0 fill=nan")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[13,11,18] cos=*[13,1,18] sin=*[13,1,18] x=*[13,11,18] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[33,5,66] cos=*[33,1,66] sin=*[33,1,66] x=*[33,5,66] mode=3")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[8,7,10] cos=*[8,1,10] sin=*[8,1,10] x=*[8,7,10] mode=1")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,31,4,3,8] cos=*[1,1,4,1,8] sin=*[1,1,4,1,8] x=*[2,31,4,3,8] mode=3")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,31,4,3,12] cos=*[1,1,4,1,12] sin=*[1,1,4,1,12] x=*[2,31,4,3,12] mode=2")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[17,257,12] cos=*[1,257,12] sin=*[1,257,12] x=*[17,257,12] mode=3")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[21,33,60] cos=*[1,33,60] sin=*[1,33,60] x=*[21,33,60] mode=2")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[33,63,18] cos=*[1,63,18] sin=*[1,63,18] x=*[33,63,18] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,40,33,16] cos=*[2,1,33,16] sin=*[2,1,33,16] x=*[2,40,33,16] mode=0")
+
 /* Tables of fp32 beside 16-bit data. */
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,64] cos=fp32[1,5,1,64] sin=fp32[1,5,1,64] x=*[2,5,3,64] mode=0")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,20] cos=fp32[1,5,1,20] sin=fp32[1,5,1,20] x=*[2,5,3,20] mode=0")

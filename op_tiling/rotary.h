@@ -33,6 +33,25 @@ struct rotary_work {
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch);
 
+/* The contiguous path, rotary_odd.c. How the kernel finds partners, ROTARY_ODD_HALVES and so on; 0
+ * if the call is not for that path. outer: steps outside of inner. */
+uint32_t ascgrad_rotary_odd_kind(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
+                                 int64_t size);
+
+/* Lays the axes out for it. Returns the steps outside of inner. */
+int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t size);
+
+/* Whether all rows of cos of a slab stay on one core, and into how many segments their steps are
+ * then split. */
+bool ascgrad_rotary_odd_alone(const RotaryGradTiling *t, int64_t outer, int64_t size);
+int64_t ascgrad_rotary_odd_segments(const RotaryGradTiling *t);
+
+/* Lines that are joined at a time; `unit` of them fill blocks. */
+int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit);
+
+/* Chunks, tiles and the UB for t->levels and t->partial. False: the UB is too small. */
+bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, uint32_t kind, int64_t size);
+
 /* Bytes of UB: per element of a tile, per element of the rows of cos at hand, and once. */
 struct rotary_needs {
     int64_t tile, cosine, fixed;

@@ -222,17 +222,26 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
     return ROTARY_HALVES;
 }
 
-/* Chunks, tiles and segments, and as many levels of sums as they take. */
-static void cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pitch, int64_t size,
+/* Chunks, tiles and segments, and as many levels of sums as they take. False: the contiguous path
+ * has no room. */
+static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pitch, int64_t size,
                    int64_t table) {
+    bool odd = mode >= ROTARY_ODD_HALVES;
     int64_t unit = rows_per_block(t->row * size);
-    bool summed = t->inner > 1 || outer > 1;
+    bool summed = t->inner > 1 || outer > 1 || t->cos_stride > 1;
     for (t->levels = summed && t->with_x;; t->levels++) {
         for (t->partial = 0;; t->partial = 1) {
-            struct rotary_needs n = ascgrad_rotary_needs(t, mode, size, table);
-            cut(t, &n, pitch, unit, size);
+            if (odd && !ascgrad_rotary_odd_cut(t, mode, size)) {
+                return false;
+            }
+            if (!odd) {
+                struct rotary_needs n = ascgrad_rotary_needs(t, mode, size, table);
+                cut(t, &n, pitch, unit, size);
+            }
             t->chunks = outer * t->chunks_inner;
-            t->segments = may_split(t, outer, size) ? segments_of(t, pitch) : 1;
+            bool may = odd ? splits_at_blocks(t, outer, size) : may_split(t, outer, size);
+            bool alone = odd && ascgrad_rotary_odd_alone(t, outer, size);
+            t->segments = !may ? 1 : alone ? ascgrad_rotary_odd_segments(t) : segments_of(t, pitch);
             if (t->partial || !t->with_x || t->segments == 1) {
                 break;
             }
@@ -246,6 +255,7 @@ static void cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pi
         }
     }
     t->partial = t->with_x && t->segments > 1;
+    return true;
 }
 
 /* What stays on one core. */
@@ -268,6 +278,21 @@ static void choose_units(RotaryGradTiling *t, int64_t outer, int64_t size) {
 static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     int64_t size = work->size, block = GM_BLOCK / size;
     int64_t outer = lay_out(t, work->mode, work->axes, work->row, size);
+    uint32_t kind = work->table == size ? ascgrad_rotary_odd_kind(t, work->mode, outer, size) : 0;
+    if (kind != 0) {
+        RotaryGradTiling u = *t;
+        int64_t around = ascgrad_rotary_odd_steps(&u, outer, size);
+        u.strips = u.strips_half = 1;
+        u.width = (uint32_t)u.half;
+        u.sum_row = (uint32_t)u.row;
+        if (cut_up(&u, kind, around, u.row, size, size)) {
+            u.plane = round_up(u.lines * u.row, 8);
+            choose_units(&u, around, size);
+            u.join_unit = ascgrad_rotary_odd_join(&u, rows_per_block(u.row * size));
+            *t = u;
+            return kind;
+        }
+    }
     uint32_t mode = shape_row(t, work->mode, size, work->table);
     int64_t pitch = t->rotations * 2 * (t->flat ? t->half : round_up(t->width, block));
     if (mode == ROTARY_PAIRS && !t->flat) {
@@ -293,9 +318,13 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
     }
     t->zeros = work->zeros;
     pieces = most(pieces, ceil_div(t->zeros, 4 * CORE));
-    ascgrad_rotary_lay_out(t, mode, work->size, work->table);
+    bool odd = mode >= ROTARY_ODD_HALVES;
+    if (!odd) {
+        ascgrad_rotary_lay_out(t, mode, work->size, work->table);
+    }
     launch->key = mode + (t->partial ? ROTARY_JOIN : 0);
     launch->block_dim = (uint32_t)most(1, least(pieces, chip->cores));
     launch->sync_all = t->partial != 0;
-    launch->workspace = t->partial ? (uint64_t)(t->segments * 2 * t->lines * t->sum_row * 4) : 0;
+    int64_t plane = odd ? t->plane : t->lines * t->sum_row;
+    launch->workspace = t->partial ? (uint64_t)(t->segments * 2 * plane * 4) : 0;
 }

@@ -70,7 +70,8 @@ static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int
     NEED((wide_int)d->chunks_inner * d->chunk_rows >= d->inner);
     NEED((wide_int)(d->chunks_inner - 1) * d->chunk_rows < d->inner);
     wide_int outer = d->chunks / d->chunks_inner;
-    NEED((wide_int)(d->lines / d->strips) * outer * d->inner * d->row == elements);
+    wide_int group = d->cos_last && d->group > 1 ? d->group : 1; /* rows with one row of cos */
+    NEED((wide_int)(d->lines / d->strips) * outer * d->inner * group * d->row == elements);
     NEED(d->cos_rows >= 1 && d->lines / d->strips % d->cos_rows == 0);
     NEED(d->segments >= 1 && d->segments <= d->chunks);
     return NULL;
@@ -94,15 +95,16 @@ static const char *judge_strides(const RotaryGradTiling *d, const struct ascgrad
     enum { MOST = 2000 };
     static unsigned char seen[MOST];
     int64_t lines = d->lines / d->strips, outers = d->chunks / d->chunks_inner;
-    wide_int rows = (wide_int)lines * outers * d->inner;
+    int64_t group = d->cos_last && d->group > 1 ? d->group : 1; /* rows with one row of cos */
+    wide_int rows = (wide_int)lines * outers * d->inner * group;
     if (rows > MOST) return NULL;
     memset(seen, 0, sizeof seen);
     for (int64_t line = 0; line < lines; line++) {
         int64_t slab = line / d->cos_rows, key = line % d->cos_rows;
-        for (int64_t i = 0; i < outers * d->inner; i++) {
-            int64_t outer = i / d->inner, inner = i % d->inner;
+        for (int64_t i = 0; i < outers * d->inner * group; i++) {
+            int64_t outer = i / group / d->inner, inner = i / group % d->inner;
             int64_t at = slab * d->slab_stride + outer * d->outer_stride + key * d->cos_stride +
-                         inner * d->inner_stride;
+                         inner * d->inner_stride + i % group;
             NEED(at >= 0 && at < rows && !seen[at]);
             seen[at] = 1;
             NEED(broadcast(dy, cos, at * d->row) == line * d->row);
@@ -117,8 +119,8 @@ static int64_t item_of(const RotaryGradTiling *d, int64_t row) {
     int64_t slab = row / d->slab_stride, rest = row % d->slab_stride;
     int64_t outer = d->cos_last ? 0 : rest / d->outer_stride;
     rest -= outer * d->outer_stride;
-    int64_t key = d->cos_last ? rest % d->cos_rows : rest / d->cos_stride;
-    int64_t inner = d->cos_last ? rest / d->cos_rows : rest % d->cos_stride;
+    int64_t key = d->cos_last ? rest % d->inner_stride / d->cos_stride : rest / d->cos_stride;
+    int64_t inner = d->cos_last ? rest / d->inner_stride : rest % d->cos_stride;
     int64_t chunk = outer * d->chunks_inner + inner / d->chunk_rows, segment = 0;
     while (d->chunks * (segment + 1) / d->segments <= chunk)
         segment++;
@@ -170,6 +172,70 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     return NULL;
 }
 
+/* The contiguous path: what lies in the UB has room, in the order of op_tiling/rotary_odd.c. */
+static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, uint64_t kind) {
+    bool wide = es == 4, halves = kind == ROTARY_ODD_HALVES, planes = kind == ROTARY_ODD_PLANES;
+    int64_t tile = d->tile, slab = d->cosines, sums = d->sums;
+    NEED(d->swap_at >= (wide ? planes * 2 * slab : tile));
+    NEED(d->x_at >= d->swap_at + (!halves || d->with_x ? (tile > slab ? tile : slab) : 0));
+    NEED(d->dx_at >= d->x_at + (!wide && d->with_x ? tile : 0));
+    NEED(d->cosines_at >= d->dx_at + tile && d->cosines_at >= d->dx_at + 2 * d->fill * sums);
+    NEED(d->other_at >= d->cosines_at + slab && d->signs_at >= d->other_at + slab);
+    NEED(d->sums_at >= d->signs_at + (!halves || d->with_x ? slab : 0));
+    NEED(d->table_at >= d->sums_at + (d->levels ? d->levels : 1) * 2 * sums);
+    NEED(d->spread_at >= d->table_at + d->turn);
+    NEED(d->pack_at >= d->spread_at + (d->group > 1 ? slab * es / 4 : 0));
+    NEED(d->pair_at >= d->pack_at + (d->fill > 1 ? sums : 0) &&
+         d->halve_at >= d->pair_at + d->pair);
+    NEED(d->work_bytes >= 4 * (d->halve_at + (planes ? sums : 0)));
+    NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * sums * es);
+    NEED(!d->with_x || d->sum_bytes >= sums * (d->partial ? 4 : es));
+    uint32_t buffers =
+        2 * (2 + d->with_x) * d->tile_bytes + 2 * d->cos_bytes + (d->with_x ? 2 * d->sum_bytes : 0);
+    NEED(d->ub_bytes >= d->work_bytes + 2 * d->shift_bytes + buffers);
+    return NULL;
+}
+
+static const char *judge_odd(const RotaryGradTiling *d, int64_t es, uint64_t kind) {
+    int64_t rows = d->chunk_rows, row = d->row, group = d->group;
+    NEED(d->strips == 1 && d->ragged == 0 && d->tile_cos >= 1 && d->tile_cos <= d->cos_rows);
+    NEED(group >= 1 && (!d->cos_last || group == d->cos_stride));
+    NEED(d->sums >= d->tile_cos * row && d->sums % 8 == 0);
+    NEED(d->cosines >= d->tile_cos * row * group && d->cosines % 8 == 0);
+    int64_t slabs = d->cos_last ? rows : (rows + group - 1) / group;
+    int64_t span = d->tile_cos * group * row;
+    span = d->cos_last ? (span * es + 31) / 32 * 32 / es : span;
+    NEED(slabs <= 255 && slabs * span <= d->tile && d->tile <= 255 * 64);
+    if (d->cos_last) {
+        NEED(rows == 1 || (wide_int)d->inner_stride * row * es <= UINT32_MAX);
+    } else {
+        NEED(d->tile_cos <= 255 && (d->tile_cos == 1 || d->chunks_inner == 1));
+        /* groups begin at blocks, of floats and, where copies split them, of the type */
+        NEED(group * row % 8 == 0 && (d->tile_cos == 1 || group * row * es % 32 == 0));
+    }
+    if (group > 1) {
+        NEED(group * row / 8 <= 255);
+        NEED(group * row % 8 ? d->fill == group : d->fill * row % 8 == 0);
+    }
+    NEED(d->turn % 8 == 0 && d->pair * es % 32 == 0);
+    NEED((wide_int)d->unit * row * es % 32 == 0 && (wide_int)d->join_unit * row * es % 32 == 0);
+    NEED(d->plane >= d->lines * row && d->plane % 8 == 0);
+    wide_int reach = 1;
+    for (uint32_t i = 0; i < d->levels; i++)
+        reach *= ROTARY_FAN;
+    if (d->with_x && d->levels) NEED(reach >= (d->chunks + d->segments - 1) / d->segments);
+    if (d->with_x && (d->inner > 1 || d->chunks > 1 || d->group > 1)) NEED(d->levels >= 1);
+    return judge_odd_buffers(d, es, kind);
+}
+
+/* What the kernel's mode may be for a mode of the operator. */
+static bool fits_mode(uint64_t kernel, int64_t mode) {
+    if (mode == 1) return kernel == ROTARY_PAIRS || kernel == ROTARY_ODD_PAIRS;
+    if (mode == 3) return kernel == ROTARY_PLANES || kernel == ROTARY_ODD_PLANES;
+    return kernel == ROTARY_HALVES || kernel == ROTARY_TURNED || kernel == ROTARY_ODD_HALVES ||
+           kernel == ROTARY_ODD_TURNED;
+}
+
 static const char *judge_common(const struct trial *t, const struct ascgrad_launch *launch,
                                 uint32_t at_dy, int64_t mode, bool with_x) {
     RotaryGradTiling d;
@@ -180,9 +246,7 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
             elements = ascgrad_elements(dy, 0, dy->rank);
     uint64_t mode_of_kernel = launch->key % ROTARY_JOIN;
     NEED(launch->key / ROTARY_JOIN == d.partial && launch->sync_all == (d.partial != 0));
-    NEED(elements == 0 ||
-         (mode % 2 ? mode_of_kernel == (uint64_t)mode
-                   : mode_of_kernel == ROTARY_HALVES || mode_of_kernel == ROTARY_TURNED));
+    NEED(elements == 0 || fits_mode(mode_of_kernel, mode));
     NEED(d.ub_bytes <= t->chip.ub);
     int64_t kept = ascgrad_elements(cos, 0, cos->rank);
     NEED(d.zeros == (with_x && elements ? 0 : kept));
@@ -191,13 +255,16 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
          (table == 4 && mode_of_kernel == ROTARY_PAIRS));
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
     NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
-    const char *wrong = judge_buffers(&d, es, table, mode_of_kernel);
-    if (!wrong) wrong = judge_cover(&d, elements, dy->dim[dy->rank - 1]);
+    bool odd = mode_of_kernel >= ROTARY_ODD_HALVES;
+    const char *wrong = judge_cover(&d, elements, dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
-    if (!wrong) wrong = judge_limits(&d, es);
+    if (!wrong && odd) wrong = judge_odd(&d, es, mode_of_kernel);
+    if (!wrong && !odd) wrong = judge_buffers(&d, es, table, mode_of_kernel);
+    if (!wrong && !odd) wrong = judge_limits(&d, es);
     if (!wrong) wrong = judge_seams(&d, es);
     if (wrong) return wrong;
-    wide_int need = d.partial ? (wide_int)d.segments * 2 * d.lines * d.sum_row * 4 : 0;
+    wide_int plane = odd ? d.plane : (wide_int)d.lines * d.sum_row;
+    wide_int need = d.partial ? (wide_int)d.segments * 2 * plane * 4 : 0;
     NEED((wide_int)launch->workspace == need);
     return NULL;
 }

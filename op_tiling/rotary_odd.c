@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The contiguous path of RotaryMulGrad and RotaryPositionEmbeddingGrad, for rows or halves that do
+ * not fill 32-byte blocks and for short rows: which calls take it, how their rows are cut into
+ * tiles, and what lies in the UB. op_kernel/rotary_grad_odd.h says what slabs and groups are. As in
+ * rotary_plan.c, nothing depends on the chip.
+ */
+#include "rotary.h"
+
+enum {
+    /* longest row, and rotation that is still worth it where halves fill blocks */
+    ROW = 640,
+    SHORT = 64,
+    /* rows from here on move by halves, or are turned in tiles of their own, for less */
+    TURN = 96,
+    /* elements of a tile, of the table of partners */
+    TILE = 6400,
+    TABLE = 1024,
+    /* elements that a repeat stride reaches, slabs of a tile */
+    REACH = 2040,
+    SLABS = 240,
+    /* bytes of a block that a copy is charged for at least */
+    LEAST_BLOCK = 128,
+    /* elements of neighbouring rows of cos that are worth fetching in one piece */
+    RUN = 1024,
+    CORES = 48,
+    /* longest run of rows of cos, in elements, that stays on one core if steps do not begin at
+     * blocks */
+    WHOLE = 16384,
+    /* elements that a core moves while the cores meet */
+    MEETING = 8192,
+    SHIFT = 64,
+    PARTS = 14,
+};
+
+struct part {
+    uint32_t *at;
+    int64_t floats;
+};
+
+/* Floats in units of 512 bytes: then a shift of 256 bytes puts operands into other banks. */
+static int64_t banks(int64_t floats) {
+    return round_up(floats, 2 * SHIFT);
+}
+
+/* Lays out the UB for what t says of tile, cosines, sums and so on; ub_bytes is the answer.
+ * Operands of one call are 256 bytes apart, modulo 512: dy and swapped against x, spare, cos and
+ * sin. */
+static void lay_out(RotaryGradTiling *t, uint32_t kind, int64_t size) {
+    bool narrow = size == 2, halves = kind == ROTARY_ODD_HALVES, planes = kind == ROTARY_ODD_PLANES;
+    int64_t tile = banks(t->tile), slab = banks(t->cosines),
+            spare = most(tile, banks(2 * t->fill * t->sums)), group = t->group * t->row * size,
+            words = rows_per_block(group) * group / 4, block = rows_per_block(4 * t->row) * t->row;
+    const struct part part[PARTS] = {
+        {NULL, narrow   ? tile
+               : planes ? 2 * slab
+                        : 0},
+        {&t->swap_at, !halves || t->with_x ? most(tile, slab) : 0},
+        {NULL, SHIFT},
+        {&t->x_at, narrow && t->with_x ? tile : 0},
+        {&t->dx_at, spare},
+        {&t->cosines_at, slab},
+        {&t->other_at, slab},
+        {&t->signs_at, !halves || t->with_x ? most(slab, banks(block)) : 0},
+        {&t->sums_at, most(1, t->levels) * 2 * t->sums},
+        {&t->table_at, t->turn},
+        {&t->spread_at, t->group > 1 ? most(64, most(t->cosines * size / 4, words)) : 0},
+        {&t->pack_at, t->fill > 1 ? most(64, most(t->sums, block)) : 0},
+        {&t->pair_at, t->pair},
+        {&t->halve_at, planes ? most(64, most(t->sums, block)) : 0},
+    };
+    int64_t at = 0;
+    for (int i = 0; i < PARTS; i++) {
+        if (part[i].at) {
+            *part[i].at = (uint32_t)at;
+        }
+        at += round_up(part[i].floats, 8);
+    }
+    t->work_bytes = (uint32_t)round_up(4 * (at + 1), 512);
+    t->shift_bytes = 4 * SHIFT;
+    t->tile_bytes = (uint32_t)(round_up(t->tile * size, 512));
+    if (planes && !narrow) { /* dy's buffer is a spare tile */
+        t->tile_bytes = (uint32_t)(4 * spare);
+    }
+    t->cos_bytes = (uint32_t)(2 * round_up(t->sums * size, 32));
+    t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : size), 32);
+    t->ub_bytes = t->work_bytes + 2 * t->shift_bytes + 2 * (2 + t->with_x) * t->tile_bytes +
+                  2 * t->cos_bytes + (t->with_x ? 2 * t->sum_bytes : 0);
+}
+
+/* Entries of a table for at least `entries` units of so many bytes: whole periods, whole blocks. */
+static uint32_t table_of(int64_t period, int64_t entries, int64_t unit) {
+    while (period * unit % 32 != 0) {
+        period *= 2;
+    }
+    return (uint32_t)most(64, round_up(entries, period));
+}
+
+/* Fills what follows from rows, cos_rows and group. False: it does not fit the UB. */
+static bool fill_in(RotaryGradTiling *t, uint32_t kind, int64_t size, int64_t rows,
+                    int64_t cos_rows, int64_t group) {
+    int64_t block = GM_BLOCK / size, row = cos_rows * t->row;
+    int64_t span = t->cos_last ? round_up(group * row, block) : group * row;
+    t->group = (uint32_t)group;
+    t->fill = group > 1 ? (uint32_t)rows_per_block(4 * t->row) : 1;
+    if (group * t->row % 8 != 0) {
+        t->fill = (uint32_t)group;
+    }
+    t->tile_cos = (uint32_t)cos_rows;
+    t->band_tiles = 1;
+    t->cosines = (uint32_t)round_up(span, 64);
+    t->sums = (uint32_t)round_up(row, 8);
+    t->tile = (uint32_t)round_up(span * (t->cos_last ? rows : ceil_div(rows, group)), 64);
+    int64_t unit = size == 2 && t->half % 2 ? 2 : 4, entries = least(TABLE, t->tile * size / unit);
+    t->turn = 0;
+    if (kind == ROTARY_ODD_TURNED) {
+        t->turn = table_of(2 * t->half * size / unit, entries, unit);
+    } else if (size == 4 && kind != ROTARY_ODD_HALVES) {
+        t->turn = table_of(2, entries, 4);
+    }
+    t->pair = kind == ROTARY_ODD_PLANES ? table_of(t->row, least(TABLE, t->tile), size) : 0;
+    lay_out(t, kind, size);
+    return t->ub_bytes <= SMALLEST_UB;
+}
+
+/* Rows of a group for `rows` rows that share a row of cos: whole blocks in the UB, and blocks of
+ * memory that copies are not charged more for than they hold. */
+static int64_t group_of(const RotaryGradTiling *t, int64_t rows, int64_t size) {
+    int64_t group = rows_per_block(t->row * size);
+    while (group * t->row * size < LEAST_BLOCK && rows % (2 * group) == 0) {
+        group *= 2;
+    }
+    return group;
+}
+
+/* Rows of cos first: some rows of cos with all of their rows, or some rows of one. */
+static bool cut_groups(RotaryGradTiling *t, uint32_t kind, int64_t size) {
+    int64_t group = group_of(t, least(t->inner, TILE), size), slabs = ceil_div(t->inner, group);
+    int64_t share = most(rows_per_block(t->row * size), t->lines / CORES); /* of a core */
+    int64_t cos_rows = least(least(t->cos_rows, share), SLABS);
+    if (slabs <= SLABS && group * t->row <= REACH) {
+        for (cos_rows = least(cos_rows, TILE / (slabs * group * t->row)); cos_rows > 1;
+             cos_rows--) {
+            if (fill_in(t, kind, size, t->inner, cos_rows, group)) {
+                t->chunk_rows = (uint32_t)t->inner;
+                t->chunks_inner = 1;
+                return true;
+            }
+        }
+    }
+    group = rows_per_block(t->row * 4);
+    int64_t step = most(group, rows_per_block(t->row * size)),
+            rows = least(most(1, TILE / t->row / step), SLABS * group / step) * step;
+    for (; group * t->row <= REACH && rows >= step; rows -= step) {
+        t->chunks_inner = ceil_div(t->inner, rows);
+        int64_t chunk = round_up(ceil_div(t->inner, t->chunks_inner), step);
+        if (fill_in(t, kind, size, chunk, 1, group)) {
+            t->chunk_rows = (uint32_t)chunk;
+            t->chunks_inner = ceil_div(t->inner, chunk);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Steps that do not begin at blocks: all rows of cos of a slab stay together. */
+bool ascgrad_rotary_odd_alone(const RotaryGradTiling *t, int64_t outer, int64_t size) {
+    int64_t steps = t->cos_last ? t->inner : outer;
+    return steps > 1 && t->cos_rows * t->cos_stride * t->row * size % GM_BLOCK != 0;
+}
+
+/* Then the steps are shared out, if there is enough to do for a meeting of the cores. */
+static bool shares_steps(const RotaryGradTiling *t) {
+    return !t->with_x || t->slab_stride * t->row >= MEETING;
+}
+
+int64_t ascgrad_rotary_odd_segments(const RotaryGradTiling *t) {
+    int64_t slabs = t->lines / t->cos_rows;
+    return shares_steps(t) ? most(1, least(t->chunks, 2 * CORES / least(slabs, 2 * CORES))) : 1;
+}
+
+/* Rows of cos that a core joins at a time: a few for every core. */
+int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit) {
+    int64_t cores = least(CORES, ceil_div(t->lines, t->unit) * t->segments);
+    return round_up(ceil_div(2 * t->lines, cores), unit);
+}
+
+/* Steps of a chunk where `line` elements belong to a row of cos, and rows of cos that are wanted in
+ * one piece. */
+static int64_t steps_of(const RotaryGradTiling *t, int64_t line, int64_t run, int64_t size) {
+    if (t->inner_stride * t->row * size > UINT32_MAX) {
+        return 1; /* a transfer cannot step that far */
+    }
+    int64_t unit = rows_per_block(line * size);
+    int64_t steps = least(least(t->inner, SLABS), most(1, TILE / (run * line)));
+    if (ascgrad_rotary_odd_alone(t, 1, size) && shares_steps(t)) {
+        unit = rows_per_block(t->cos_rows * line * size);
+        int64_t limit = most(1, least(SLABS, TILE / line) / unit) * unit;
+        return least(least(t->inner, limit), round_up(ceil_div(t->inner, CORES), unit));
+    }
+    steps = steps > unit ? steps / unit * unit : steps;
+    int64_t chunk = ceil_div(t->inner, ceil_div(t->inner, steps));
+    return steps > unit ? least(t->inner, round_up(chunk, unit)) : chunk;
+}
+
+/* Rows of cos last: some steps of a run of rows of cos. */
+static bool cut_runs(RotaryGradTiling *t, uint32_t kind, int64_t size) {
+    int64_t line = t->cos_stride * t->row, unit = rows_per_block(line * size);
+    int64_t share = most(rows_per_block(t->row * size), t->lines / CORES); /* of a core */
+    int64_t run = most(least(RUN / line, share), ceil_div(LEAST_BLOCK, line * size));
+    run = least(t->cos_rows, most(1, run));
+    if (ascgrad_rotary_odd_alone(t, 1, size)) {
+        share = t->cos_rows;
+        run = 1;
+    }
+    int64_t chunk = steps_of(t, line, run, size);
+    t->chunk_rows = (uint32_t)chunk;
+    t->chunks_inner = ceil_div(t->inner, chunk);
+    int64_t cos_rows = least(t->cos_rows, most(run, least(TILE / line / chunk, share)));
+    cos_rows = cos_rows > unit && cos_rows < t->cos_rows ? cos_rows / unit * unit : cos_rows;
+    for (; cos_rows > 0; cos_rows -= cos_rows > unit ? unit : 1) {
+        if (fill_in(t, kind, size, chunk, cos_rows, t->cos_stride)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Few rows for a row of cos, or little in an outer step: the outer steps are slabs, all rows of a
+ * row of cos a group. Returns the steps outside of inner. */
+int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t size) {
+    int64_t run = t->cos_rows * t->cos_stride * t->row;
+    bool few = t->inner<rows_per_block(t->row * size), little = outer> 1 && run <= RUN;
+    if (t->cos_last || t->cos_stride * t->row > REACH || !(few || little)) {
+        return outer;
+    }
+    t->cos_last = 1;
+    t->inner = outer;
+    t->inner_stride = t->outer_stride;
+    return 1;
+}
+
+uint32_t ascgrad_rotary_odd_kind(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
+                                 int64_t size) {
+    bool aligned = t->half % 8 == 0, brief = 2 * t->half < SHORT;
+    int64_t run = t->cos_rows * t->cos_stride * t->row;
+    if (t->row > ROW || (run >= WHOLE && ascgrad_rotary_odd_alone(t, outer, size))) {
+        return 0;
+    }
+    if (mode == INTERLEAVE) {
+        return t->row % 8 != 0 || t->row < SHORT ? ROTARY_ODD_PAIRS : 0;
+    }
+    if (mode == INTERLEAVE_HALF) {
+        return !aligned || brief ? ROTARY_ODD_PLANES : 0;
+    }
+    if (aligned) {
+        return brief ? ROTARY_ODD_HALVES : 0;
+    }
+    return t->row < TURN && (t->row % 8 != 0 || brief) ? ROTARY_ODD_TURNED : 0;
+}
+
+bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, uint32_t kind, int64_t size) {
+    if (!(t->cos_last ? cut_runs(t, kind, size) : cut_groups(t, kind, size))) {
+        return false;
+    }
+    int64_t line = t->cos_stride * t->row * size;
+    t->gaps =
+        t->cos_last && (t->tile_cos * line % GM_BLOCK != 0 || t->cos_rows * line % GM_BLOCK != 0);
+    return true;
+}
