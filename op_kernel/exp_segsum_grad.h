@@ -48,6 +48,10 @@ __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y
     s.dy.SetGlobalBuffer((__gm__ Elem *)dy);
     s.y.SetGlobalBuffer((__gm__ Elem *)y);
     s.dx.SetGlobalBuffer((__gm__ Elem *)dx);
+    if (tiling.stream) {
+        s.dy.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+        s.y.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+    }
     s.span = tiling.span;
     s.second = tiling.second;
     s.direct = tiling.direct != 0;

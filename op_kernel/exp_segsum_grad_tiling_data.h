@@ -69,7 +69,8 @@ typedef struct ExpSegsumGradTilingData {
     uint32_t span;
     /* 1 if rows are whole 32-byte blocks and their pitch fits the short form of a copy */
     uint32_t direct;
-    uint32_t reserved;
+    /* 1 if the inputs are too large to be in the L2 cache, and no line of it is read twice */
+    uint32_t stream;
 } ExpSegsumGradTilingData;
 
 #endif

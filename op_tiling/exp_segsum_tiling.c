@@ -10,7 +10,8 @@
 
 enum { GRAD_OUTPUT, GRAD_SELF };
 enum { BLOCK = EXP_SEGSUM_ROWS, HALF = EXP_SEGSUM_HALF };
-enum { MOST_ROWS = 4095 }; /* of one DataCopyPad */
+enum { MOST_ROWS = 4095 };      /* of one DataCopyPad */
+enum { KEPT_IN_L2 = 64 << 20 }; /* bytes of inputs that may still be in the L2 cache when we come */
 
 static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgrad_error *error) {
     const struct ascgrad_shape *s = node->in[GRAD_OUTPUT].shape, *y = node->in[GRAD_SELF].shape;
@@ -82,20 +83,29 @@ static int64_t large_workspace(const ExpSegsumGradTilingData *d, int64_t es) {
 }
 
 /* One core per matrix leaves cores idle in the last round; all cores on all matrices synchronise
- * and go to memory once more. The bits are the same. Rough cycles of the vector unit, and of the
- * copies at a core's share of the memory, from the cycle model. */
+ * and go to memory once more. The bits are the same. Rough cycles of the cycle model: a unit of
+ * work on the vector unit, its copies at a core's part of the memory. */
 static bool whole_is_faster(const ExpSegsumGradTilingData *d, int64_t es, int64_t cores) {
-    enum { BLOCK_CYCLES = 2300, TILE_CYCLES = 1000, SYNC_CYCLES = 3500, SHARE = 18 };
+    enum { TILE_CYCLES = 1100, BLOCK_CYCLES = 2600, FIRST_COPY = 1300 };
+    enum { WITH_TABLES = 800, SYNC_CYCLES = 3500 }; /* more for a block, and in all */
+    enum { SHARE = 18, PEAK = 47 };  /* bytes per cycle: of all cores, of one alone */
     enum { BLOCK_ELEMENTS = 10752 }; /* short rows cost more than they have */
+    enum { VERY_MANY = 1 << 20 };    /* matrices; no product below overflows */
     if (d->size > EXP_SEGSUM_WHOLE_MOST) return false;
+    if (d->matrices > VERY_MANY) return true;
     int64_t tiles = large_tiles(ceil_div(d->size, HALF)), blocks = ceil_div(d->size, BLOCK);
-    int64_t tile_copy = HALF * BLOCK * 2 * es / SHARE, block_copy = BLOCK_ELEMENTS * 2 * es / SHARE;
     int64_t unit = rows_per_block(d->size * es), units = ceil_div(d->matrices, unit);
     int64_t vector = ceil_div(units, cores) * unit * (tiles * TILE_CYCLES + blocks * BLOCK_CYCLES);
-    int64_t copies = ceil_div(d->matrices * (tiles * tile_copy + blocks * block_copy), cores);
-    int64_t spread = ceil_div(d->matrices * tiles, cores) * most(TILE_CYCLES, tile_copy) +
-                     ceil_div(d->matrices * blocks, cores) * most(BLOCK_CYCLES, block_copy);
-    return most(vector, copies) <= spread + SYNC_CYCLES;
+    int64_t bytes = (tiles * HALF * BLOCK + blocks * BLOCK_ELEMENTS) * 2 * es;
+    int64_t whole = most(vector, ceil_div(d->matrices * bytes, cores * SHARE)) + FIRST_COPY;
+
+    int64_t busy = least(cores, d->matrices * most(tiles, blocks));
+    int64_t rate = least(PEAK, SHARE * cores / busy);
+    int64_t tile = most(TILE_CYCLES, HALF * BLOCK * 2 * es / rate);
+    int64_t block = most(BLOCK_CYCLES + WITH_TABLES, BLOCK_ELEMENTS * 2 * es / rate);
+    int64_t spread = ceil_div(d->matrices * tiles, cores) * tile +
+                     ceil_div(d->matrices * blocks, cores) * block + SYNC_CYCLES;
+    return whole <= spread;
 }
 
 /* The buffers of the kernel. The operands lie 256 bytes apart modulo 512 in fp32: no two reads of a
@@ -163,6 +173,9 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
         launch->workspace = (uint64_t)large_workspace(&d, es);
         launch->sync_all = true;
     }
+    /* Above 128 rows two tiles may share a line. */
+    d.stream =
+        d.size > 1 && d.size <= BLOCK && d.matrices > KEPT_IN_L2 / (2 * d.size * d.size * es);
     d.direct = d.size * es % GM_BLOCK == 0 && d.size * es / GM_BLOCK <= UINT16_MAX;
     int64_t need = lay_out(&d, launch->key, es);
     if ((uint64_t)need > chip->ub) {

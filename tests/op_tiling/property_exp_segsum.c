@@ -22,16 +22,21 @@ static void make(struct trial *t, int32_t dtype) {
 static const char *judge_buffers(const ExpSegsumGradTilingData *d, uint64_t key, int64_t es,
                                  int64_t ub) {
     int64_t tile = EXP_SEGSUM_TILE;
+    if (key == EXP_SEGSUM_ZERO) {
+        NEED(d->out_bytes >= d->unit * 4 && d->out_bytes <= ub); /* nothing else, and one of it */
+        return NULL;
+    }
     NEED(2 * ((int64_t)d->in_bytes + d->out_bytes + d->line_bytes) + d->wide_bytes +
              d->tiles_bytes + d->sums_bytes <=
          ub);
-    if (key == EXP_SEGSUM_ZERO) return d->out_bytes >= d->unit * 4 ? NULL : "room for zeros";
     NEED(d->second >= tile && d->span >= tile && d->in_bytes >= (d->second + tile) * es);
     NEED(es == 4 ? d->second == d->span : d->wide_bytes >= (d->span + tile) * 4);
     NEED(key == EXP_SEGSUM_SMALL || d->tiles_bytes >= 128 * 24 * 4);
     int64_t blocks = (d->size + 127) / 128, halves = (d->size + 63) / 64;
     NEED(key != EXP_SEGSUM_WHOLE ||
          d->sums_bytes >= (blocks * (halves + blocks) * 128 + halves * 8) * 4);
+    NEED(!d->stream ||
+         (d->size <= 128 && (wide_int)d->matrices * d->size * d->size * es * 2 > 64 << 20));
     NEED(!d->direct || (d->size * es % 32 == 0 && d->size * es / 32 <= 65535));
     NEED(key != EXP_SEGSUM_LARGE || (d->sums_bytes >= 3 * 16 * 128 * 4 && d->out_bytes >= 200 * 4));
     NEED(!d->gather || d->line_bytes >= 128 * es);
