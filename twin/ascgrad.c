@@ -13,6 +13,7 @@
 #include "../core/node.h"
 #include "fields.h"
 #include "fp_state.h"
+#include "cycle_table.h"
 #include "launch.h"
 
 _Static_assert((int)ASCGRAD_TYPE_FP32 == (int)ASCGRAD_FP32, "dtype numbers are GE's");
@@ -339,7 +340,8 @@ static const struct kernel *find_kernel(const struct ascgrad_node *node) {
 }
 
 static int launch(struct resolved *r, const struct ascgrad_call *call,
-                  const struct ascgrad_plan *plan, struct twin_report *t, char *why) {
+                  const struct ascgrad_plan *plan, const double *constants, struct twin_report *t,
+                  char *why) {
     struct twin_arg arg[ASCGRAD_MAX_INPUTS + ASCGRAD_MAX_OUTPUTS];
     int code = set_args(r, call, arg, why);
     if (code != ASCGRAD_OK) return code;
@@ -363,6 +365,7 @@ static int launch(struct resolved *r, const struct ascgrad_call *call,
         .order = call->order,
         .trace = call->fast ? NULL : call->trace,
         .watch = call->fast ? NULL : call->watch,
+        .constants = constants,
     };
     code = twin_run(&l, t, why);
     for (uint32_t i = r->ir->inputs; code == TWIN_OK && !call->fast && i < l.args; i++)
@@ -375,8 +378,33 @@ static int launch(struct resolved *r, const struct ascgrad_call *call,
     return code;
 }
 
+/* Behind the constants of cycle_constants.h come two of the chip. */
+static const char *const of_chip[] = {"hbm_bytes_per_cycle", "launch_us"};
+
+static uint32_t count_constants(void) {
+    uint32_t count = 0;
+    while (twin_cycle_name(count))
+        count++;
+    return count;
+}
+
+const char *ascgrad_model_constant(uint32_t index, const char *name, double *value) {
+    const struct twin_soc *soc = name ? twin_find_soc(name) : twin_soc_at(0);
+    const uint32_t count = count_constants();
+    if (!soc || index >= count + 2) return NULL;
+    *value = index < count    ? twin_cycle_builtin[index]
+             : index == count ? soc->hbm_per_cycle
+                              : soc->launch_us;
+    return index < count ? twin_cycle_name(index) : of_chip[index - count];
+}
+
 int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
                 char why[ASCGRAD_WHY]) {
+    return ascgrad_run_with(call, NULL, report, why);
+}
+
+int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
+                     struct ascgrad_report *report, char why[ASCGRAD_WHY]) {
     struct resolved r;
     char unread[ASCGRAD_WHY];
     if (!why) why = unread;
@@ -384,7 +412,11 @@ int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
     int code = plan && t ? tile(&r, call, plan, why) : fail(why, ASCGRAD_SYSTEM, "out of memory");
-    if (code == ASCGRAD_OK) code = launch(&r, call, plan, t, why);
+    if (code == ASCGRAD_OK && constants) {
+        r.soc.hbm_per_cycle = constants[count_constants()];
+        r.soc.launch_us = constants[count_constants() + 1];
+    }
+    if (code == ASCGRAD_OK) code = launch(&r, call, plan, constants, t, why);
     if (code == ASCGRAD_OK && report) fill_report(report, &r, plan, t);
     free(plan);
     free(t);

@@ -207,6 +207,13 @@ ASCGRAD_API bool ascgrad_plan_field(const char *op, const struct ascgrad_plan *p
 ASCGRAD_API int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
                             char why[ASCGRAD_WHY]);
 
+/* Constants of the cycle model, to be fitted to times that were measured: name and value of number
+ * index for a chip (NULL: the default), or NULL past the last one. ascgrad_run_with is ascgrad_run
+ * with other values for all of them; checked only. */
+ASCGRAD_API const char *ascgrad_model_constant(uint32_t index, const char *soc, double *value);
+ASCGRAD_API int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
+                                 struct ascgrad_report *report, char why[ASCGRAD_WHY]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@
  * lane-crossing vector calls.
  */
 #include "check.h"
-#include "cycle_constants.h"
+#include "cycle_table.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define TWIN_CYCLES_H
 
 #include "check.h"
-#include "cycle_constants.h"
+#include "cycle_table.h"
 
 enum twin_step_kind {
     TWIN_STEP_WORK, /* a vector call; cost: cycles it keeps the pipe; id: mode calls around it */

@@ -72,6 +72,7 @@ struct twin_launch {
     uint64_t order;    /* checked: 0 = cores in order, else the seed of a permutation of cores */
     const char *trace; /* checked: Chrome trace file, or NULL */
     const struct ascgrad_watch *watch; /* checked: who is told, or NULL */
+    const double *constants;           /* checked: of the cycle model; NULL: as they are */
 };
 
 enum twin_pipe { TWIN_S, TWIN_V, TWIN_MTE2, TWIN_MTE3, TWIN_PIPES };

@@ -4,7 +4,7 @@
  * DeQue waits; FreeTensor sets the way back, AllocTensor waits for it.
  */
 #include "check.h"
-#include "cycle_constants.h"
+#include "cycle_table.h"
 
 const char *const twin_pipe_name[TWIN_PIPES] = {"S", "V", "MTE2", "MTE3"};
 

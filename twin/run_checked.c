@@ -5,15 +5,21 @@
  * round ends when every core has arrived.
  */
 #include "check.h"
+#include "cycle_table.h"
 #include "fp_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+static void use_constants(const struct twin_launch *l) {
+    twin_cycle = l->constants ? l->constants : twin_cycle_builtin;
+}
+
 static void core_body(struct twin_core *c) {
     struct twin_core *before = twin_core;
     fp_state caller = fp_enter();
     twin_core = c;
+    use_constants(c->job->launch);
     if (!setjmp(c->stop)) {
         static const struct twin_site end = {"end of kernel", NULL, 0};
         c->job->launch->entry(c->job->arg);
@@ -21,6 +27,7 @@ static void core_body(struct twin_core *c) {
         twin_pipe_end(&end);
     }
     twin_core = before;
+    twin_cycle = twin_cycle_builtin;
     fp_set(caller);
 }
 
@@ -187,7 +194,9 @@ int twin_run_checked(struct twin_job *job) {
     }
     if (!wrong && !job->failed) {
         twin_gm_report(job, job->report);
+        use_constants(l);
         wrong = twin_cost_finish(job, job->report);
+        twin_cycle = twin_cycle_builtin;
     }
     if (wrong) snprintf(job->why, TWIN_WHY, "%s: %s", l->op, wrong);
     for (uint32_t i = 0; job->core && i < n; i++)

@@ -148,6 +148,33 @@ static void a_watcher_sees_what_is_reported(void **state) {
     assert_int_equal(ascgrad_run(&call, NULL, NULL), ASCGRAD_OK);
 }
 
+/* Other constants of the model change its times and nothing else, for this run only. */
+static void other_constants(void **state) {
+    struct ascgrad_tensor in[2], out;
+    struct ascgrad_call call = segsum(in, &out);
+    struct ascgrad_report plain, other, again;
+    double value[128] = {0};
+    uint32_t count = 0, latency = 128, launch = 128;
+    (void)state;
+    for (const char *name; (name = ascgrad_model_constant(count, NULL, &value[count])); count++) {
+        assert_true(value[count] > 0 && count < 127);
+        if (strncmp(name, "TWIN_LOAD_LATENCY", 17) == 0 && latency == 128) latency = count;
+        if (strcmp(name, "launch_us") == 0) launch = count;
+    }
+    assert_true(latency < count && launch == count - 1);
+    assert_null(ascgrad_model_constant(0, "no such chip", &value[127]));
+    assert_int_equal(ascgrad_run(&call, &plain, NULL), ASCGRAD_OK);
+    assert_int_equal(ascgrad_run_with(&call, value, &again, NULL), ASCGRAD_OK);
+    assert_true(again.time_us == plain.time_us && again.launch_us == plain.launch_us);
+    value[latency] += 1850; /* a microsecond of the default chip, at least once on the way */
+    value[launch] += 1;
+    assert_int_equal(ascgrad_run_with(&call, value, &other, NULL), ASCGRAD_OK);
+    assert_true(other.time_us > plain.time_us + 0.9 && other.gm_read == plain.gm_read);
+    assert_float_equal(other.launch_us, plain.launch_us + 1, 1e-6f);
+    assert_int_equal(ascgrad_run(&call, &again, NULL), ASCGRAD_OK);
+    assert_true(again.time_us == plain.time_us);
+}
+
 static float q[TOKENS * 8], k[TOKENS * 8], cosine[8], sine[8], dq[TOKENS * 8], dk[TOKENS * 8];
 
 /* One token each: the largest tiling struct there is. */
@@ -193,6 +220,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nowhere_to_answer), cmocka_unit_test(attribute_without_list),
         cmocka_unit_test(no_such_dimension), cmocka_unit_test(a_watcher_sees_what_is_reported),
-        cmocka_unit_test(small_stack)};
+        cmocka_unit_test(other_constants),   cmocka_unit_test(small_stack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
