@@ -43,3 +43,9 @@ REFUSE("ExpSegsumGrad", "grad_output=*[2,4,4] grad_self=*[3,4,4]", "must have th
 REFUSE("ExpSegsumGrad", "grad_output=*[2,4,4] grad_self=*[4,4]", "must have the shape of grad_output")
 REFUSE("ExpSegsumGrad", "grad_output=fp32[2,4,4] grad_self=fp16[2,4,4]", "grad_self")
 REFUSE("ExpSegsumGrad", "grad_output=fp16[2,4,4] grad_self=bf16[2,4,4]", "grad_self")
+
+/* for the clock of a chip: `ascgrad accept` */
+#ifdef LARGE
+LARGE("ExpSegsumGrad", "grad_output=*[32,16,128,128] grad_self=*[32,16,128,128]")
+LARGE("ExpSegsumGrad", "grad_output=*[16,2,512,512] grad_self=*[16,2,512,512]")
+#endif

@@ -140,3 +140,8 @@ REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp32[64,1
        "must have one dtype")
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=bf16[64,128] qSeqLen=2,1,4,4",
        "must have one dtype")
+
+/* for the clock of a chip: `ascgrad accept` */
+#ifdef LARGE
+LARGE("RopeGrad", "q=*[8192,1024] k=*[8192,256] cos=*[4096,128] sin=*[4096,128] qSeqLen=4096,2048,1024,512,512 exact_grad=true")
+#endif

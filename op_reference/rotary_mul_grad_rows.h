@@ -79,3 +79,9 @@ REFUSE("RotaryMulGrad", "x=fp16[2,3,4,8] r1=bf16[1,3,1,8] r2=bf16[1,3,1,8] dy=fp
 REFUSE("RotaryMulGrad", "x=fp32[2,3,4,8] r1=fp16[1,3,1,8] r2=fp16[1,3,1,8] dy=fp32[2,3,4,8]", "r1 must be fp32 beside x of fp32, got fp16")
 REFUSE("RotaryMulGrad", "x=bf16[2,3,4,8] r1=fp32[1,3,1,8] r2=bf16[1,3,1,8] dy=bf16[2,3,4,8]", "r1 and r2 must have one dtype, got fp32 and bf16")
 REFUSE("RotaryMulGrad", "x=bf16[2,3,4,8] r1=fp32[1,3,1,8] r2=fp32[1,3,1,8] dy=fp32[2,3,4,8]", "x and dy must have one dtype, got bf16 and fp32")
+
+/* for the clock of a chip: `ascgrad accept` */
+#ifdef LARGE
+LARGE("RotaryMulGrad", "x=*[1,4096,16,128] r1=*[1,4096,1,128] r2=*[1,4096,1,128] dy=*[1,4096,16,128]")
+LARGE("RotaryMulGrad", "x=*[512,4,32,64] r1=*[512,4,1,64] r2=*[512,4,1,64] dy=*[512,4,32,64] need_backward=false")
+#endif

@@ -326,3 +326,9 @@ REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=bf16[1,3,1,8] sin=bf
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[2,3,4,8] cos=fp16[1,3,1,8] sin=fp16[1,3,1,8] x=fp32[2,3,4,8] mode=0", "dy and x must have one dtype, got fp16 and fp32")
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[] cos=fp32[] sin=fp32[] mode=0", "dy must have at least 1 dimension")
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,2,3,2,8] cos=fp32[1,3,1,3,1,8] sin=fp32[1,3,1,3,1,8] mode=0", "alternate too often between kept and summed")
+
+/* for the clock of a chip: `ascgrad accept` */
+#ifdef LARGE
+LARGE("RotaryPositionEmbeddingGrad", "dy=*[2,4096,8,128] cos=*[1,4096,1,128] sin=*[1,4096,1,128] x=*[2,4096,8,128] mode=0")
+LARGE("RotaryPositionEmbeddingGrad", "dy=*[2,8,4096,128] cos=*[1,1,4096,128] sin=*[1,1,4096,128] x=*[2,8,4096,128] mode=1")
+#endif
