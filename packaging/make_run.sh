@@ -4,8 +4,8 @@
 #
 #   make_run.sh --ir ir.json --version V --out FILE.run
 #       --lib-dir-x86_64 DIR   holds libcust_opsproto_rt2.0.so, libcust_opmaster_rt2.0.so, setup and,
-#                              if they exist, ascgrad (the command), probe (its helper),
-#                              libcust_tf_parsers.so, libcust_onnx_parsers.so, libcust_opapi.so,
+#                              if they exist, ascgrad (the command), probe and
+#                              accept_aclnn (its helpers), libcust_tf_parsers.so, libcust_onnx_parsers.so, libcust_opapi.so,
 #                              libascgrad_fusion.so
 #       --lib-dir-aarch64 DIR  the same for aarch64; one of the two may be left out
 #       --bin-x86_64 FILE      the ascgrad command, if it is not in the library directory
@@ -99,6 +99,11 @@ mkdir "$tree/op_api"
 mv "$work/tmp/op_api/include" "$tree/op_api"
 cp "$packaging/../op_api/include/ascgrad_acl.h" "$tree/op_api/include"
 
+# What `ascgrad accept` builds its runner of graphs from, on the machine with the toolkit.
+mkdir -p "$tree/share/accept"
+cp "$packaging/../tools/accept/run_ge.cpp" "$packaging/../tools/accept/wire.h" "$packaging/../tools/accept/build_ge.sh" \
+    "$packaging/../examples/geir/ge_session.h" "$tree/share/accept"
+
 # add_arch ARCH LIB_DIR COMMAND
 add_arch() {
     proto=$tree/op_proto/lib/linux/$1
@@ -107,7 +112,9 @@ add_arch() {
     cp "$2/libcust_opsproto_rt2.0.so" "$proto"
     cp "$2/libcust_opmaster_rt2.0.so" "$tiling"
     [ ! -f "${3:-$2/ascgrad}" ] || cp "${3:-$2/ascgrad}" "$tree/bin/$1/ascgrad"
-    [ ! -f "$2/probe" ] || cp "$2/probe" "$tree/bin/$1"
+    for helper in probe accept_aclnn; do
+        [ ! -f "$2/$helper" ] || cp "$2/$helper" "$tree/bin/$1"
+    done
     cp "$2/setup" "$tree/scripts/$1"
     # The Python package, for the machine that has no network: pip install it.
     wheel=ascgrad-$version-py3-none-manylinux_2_17_$1.whl

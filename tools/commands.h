@@ -19,6 +19,7 @@ int cmd_perf(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_fusion(int argc, char **argv);
 int cmd_ttk(int argc, char **argv);
+int cmd_accept(int argc, char **argv);
 
 /* Does tiling accept the operator's first check row on this chip, in every dtype? */
 unsigned check_supported(const char *type, const char *soc);

@@ -24,6 +24,9 @@ static const char help[] =
     "  support                           the support matrix\n"
     "  doctor [--opp DIR] [--json]       is the package installed, first, loadable, for this "
     "chip?\n"
+    "  accept [--quick] [--out DIR]      the installed operators on this machine's chip, with a "
+    "report;\n"
+    "                                    ascgrad accept --help says more\n"
     "  fusion on|off|status [--opp DIR]  the graph pass of the installed package\n"
     "  ttk DIR                           the rows as cases of the vendor's test kit\n"
     "  version\n"
@@ -66,6 +69,7 @@ static int run(int argc, char **argv) {
         fprintf(stderr, help, ascgrad_soc_name(0));
         return EXIT_USAGE;
     }
+    if (strcmp(argv[1], "accept") == 0) return cmd_accept(argc - 2, argv + 2);
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             printf(help, ascgrad_soc_name(0));

@@ -4,9 +4,7 @@
  * wrong, else the operator types, one per line, each with " tiling" if it has that function; of a
  * graph pass (in custom_fusion_passes/) nothing.
  * `ascgrad doctor` runs it, because the command itself is linked statically and cannot load
- * libraries. It must run on every system that CANN runs on, so it asks for nothing that glibc 2.17
- * does not have: the loader's functions by their old versions, which lie in libdl.so.2 there and in
- * libc.so.6 since 2.34, and no start files, which in a new glibc want a new one.
+ * libraries. It runs on every system that CANN runs on: see old_libc.h.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -17,20 +15,7 @@
 #include <unistd.h>
 
 #include "../ge/layout.h"
-
-#if defined(__x86_64__)
-#define OLD "GLIBC_2.2.5"
-__asm__(".globl _start\n_start: xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call begin\n");
-#elif defined(__aarch64__)
-#define OLD "GLIBC_2.17"
-__asm__(".globl _start\n_start: mov x29, #0\n mov x30, #0\n mov x0, sp\n bl begin\n");
-#else
-#error "probe knows x86_64 and aarch64"
-#endif
-
-__asm__(".symver dlopen,dlopen@" OLD);
-__asm__(".symver dlsym,dlsym@" OLD);
-__asm__(".symver dlerror,dlerror@" OLD);
+#include "old_libc.h"
 
 enum { MAX_ROWS = 1 << 16 }; /* CANN's own libraries have hundreds */
 
@@ -81,8 +66,6 @@ static void open_library(const char *path, int out) {
                 table[i].tiling ? " tiling" : "");
 }
 
-/* The kernel puts argc, then the argument pointers, at the top of the stack. */
-__attribute__((noreturn, used)) void begin(const uintptr_t *stack);
 void begin(const uintptr_t *stack) {
     if (stack[0] != 2) {
         dprintf(STDERR_FILENO, "usage: probe LIBRARY\n");

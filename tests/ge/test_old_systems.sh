@@ -3,7 +3,7 @@
 #
 # What is built here must run on the oldest systems that CANN runs on: no program or library in the
 # directories, of whatever machine, needs anything newer than glibc 2.17 or the libstdc++ of GCC 5.
-# The command and the installer need no library at all, the command's probe only the two that every
+# The command and the installer need no library at all, the command's helpers only those that every
 # glibc has.
 #
 # usage: test_old_systems.sh DIR...     each holds the whole package; a missing one is left out
@@ -52,6 +52,10 @@ check_file() {
                 fail "$1 needs: $(needed "$1")"
             [ -n "$(needs "$1")" ] || fail "$1: no versions were found in it"
             ;;
+        */accept_aclnn)
+            [ "$(needed "$1" | tr '\n' ' ')" = 'libc.so.6 libdl.so.2 libpthread.so.0 ' ] ||
+                fail "$1 needs: $(needed "$1")"
+            ;;
         *)
             [ -z "$(needed "$1")" ] || fail "$1 needs: $(needed "$1")"
             if LC_ALL=C readelf -l "$1" | grep -q INTERP; then fail "$1 is not static"; fi
@@ -68,7 +72,7 @@ files=0
 for dir; do
     [ -d "$dir" ] || continue
     find "$dir" -type f ! -path '*/tbe/kernel/*' >"$list"
-    for name in ascgrad probe setup libcust_opsproto_rt2.0.so libcust_opmaster_rt2.0.so \
+    for name in ascgrad probe accept_aclnn setup libcust_opsproto_rt2.0.so libcust_opmaster_rt2.0.so \
         libcust_tf_parsers.so libcust_onnx_parsers.so libcust_opapi.so; do
         grep -q "/$name\$" "$list" || fail "$dir has no $name"
     done

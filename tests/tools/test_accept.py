@@ -1,0 +1,397 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""`ascgrad accept` on the stand-ins of GE and aclnn, which execute on the twin: all is well, the report
+says so, and says the same the next time; then with faults planted, each of which must be found and named
+while all other rows still run.
+
+    test_accept.py BUILD INSTALLED [--long]
+"""
+import getpass
+import html.parser
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import xml.etree.ElementTree
+
+import browser
+
+BUILD, INSTALLED = (os.path.realpath(p) for p in sys.argv[1:3])
+LONG = "--long" in sys.argv[3:]
+VENDOR = "opp/vendors/ascgrad"
+FILES = ("report.json", "report.html", "junit.xml")
+SIZE = {"fp32": 4, "fp16": 2, "bf16": 2}
+failed = 0
+
+
+def check(good, what):
+    global failed
+    if not good:
+        failed += 1
+        print("FAIL: " + what, file=sys.stderr)
+
+
+class Run:
+    """One call of the command, and what it left behind."""
+
+    def __init__(self, *words, at=INSTALLED, fault=None, wrap=(), libraries=(), out=None, env=None, quick=True):
+        self.out = out or tempfile.mkdtemp(dir=DIR)
+        path = [*libraries, "standin/lib", "stubs", "geir_toolkit/lib64", "lib"]
+        environment = dict(os.environ, ASCEND_OPP_PATH=at + "/opp", ASCEND_HOME_PATH=BUILD + "/geir_toolkit",
+                           LD_LIBRARY_PATH=":".join(os.path.join(BUILD, p) for p in path), **(env or {}))
+        for name in ("ASCEND_CUSTOM_OPP_PATH", "ASCGRAD_STANDIN_FAULT"):
+            environment.pop(name, None)
+        if fault:
+            environment["ASCGRAD_STANDIN_FAULT"] = fault
+        done = subprocess.run([*wrap, "%s/%s/bin/ascgrad" % (at, VENDOR), "accept", "--out", self.out,
+                               *(["--quick"] if quick else []), *words],
+                              env=environment, capture_output=True, text=True, timeout=1200, check=False)
+        self.status, self.said = done.returncode, done.stdout + done.stderr
+        self.json = None
+        if os.path.exists(self.out + "/report.json"):
+            with open(self.out + "/report.json", encoding="utf-8") as f:
+                self.json = json.load(f)
+
+    def read(self, name):
+        with open(os.path.join(self.out, name), "rb") as f:
+            return f.read()
+
+    def failures(self, road):
+        return {c["row"]: c[road]["why"] for c in self.json["cases"] if c[road]["verdict"] == "fail"}
+
+
+class WithoutTimes(html.parser.HTMLParser):
+    """The page without the elements of class t."""
+    VOID = ("meta", "input")
+
+    def __init__(self, text):
+        super().__init__()
+        self.depth, self.kept = 0, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in self.VOID:
+            return
+        if self.depth or "t" in dict(attrs).get("class", "").split():
+            self.depth += 1
+        else:
+            self.kept.append((tag, attrs))
+
+    def handle_endtag(self, tag):
+        if self.depth:
+            self.depth -= 1
+
+    def handle_data(self, data):
+        if not self.depth:
+            self.kept.append(data)
+
+
+def without_times(name, data):
+    text = data.decode("utf-8")
+    if name == "report.json":
+        return [line for line in text.split("\n")
+                if not re.match(r' *"(date|took_s|times|calibration)":', line)]
+    return WithoutTimes(text).kept if name == "report.html" else text
+
+
+def first_bytes(row):
+    dtype, shape = re.match(r"\S+ \w+=(\w+)\[([\d,]*)\]", row).groups()
+    size = SIZE[dtype]
+    for n in shape.split(","):
+        size *= int(n) if n else 1
+    return size
+
+
+def all_well():
+    run = Run()
+    check(run.status == 0, "accept: status %d: %s" % (run.status, run.said))
+    check(run.json and run.json["accepted"] is True, "accepted")
+    check("accepted\n" in run.said, "it says so: " + run.said)
+    types = json.loads(subprocess.run([BUILD + "/bin/ascgrad", "ops", "--json"], capture_output=True,
+                                      check=True).stdout)
+    rows = [c["operator"] for c in run.json["cases"]]
+    for op in types:
+        check(rows.count(op["type"]) == 8, "%s: %d rows" % (op["type"], rows.count(op["type"])))
+    for case in run.json["cases"]:
+        for road in ("ge", "aclnn"):
+            result = case[road]
+            check(result["verdict"] == "pass", "%s: %s: %s" % (road, case["row"], result["why"]))
+            check(result["runs"] == {"repeats": 3, "other_cores": 2, "dynamic": int(road == "ge")},
+                  "%s: runs %s" % (case["row"], result["runs"]))
+            for o in result["outputs"]:
+                check(o["differs_from_twin"] == 0 and o["contract"] <= 1 and o["vendor"], "%s: %s" % (case["row"], o))
+        times = case["aclnn"]["times"]
+        # The stand-in's clock goes by the model.
+        if times["count"]:
+            want = case["model"]["time_us"] + case["model"]["launch_us"]
+            check(times["count"] == 20 and abs(times["p50_us"] - want) < 0.01 * want + 0.01,
+                  "%s: %s, modelled %g" % (case["row"], times, want))
+    timed = sum(c["aclnn"]["times"]["count"] > 0 for c in run.json["cases"])
+    check(timed >= 2 * len(types), "%d rows are timed" % timed)
+    elements = sum(o["elements"] for c in run.json["cases"] for road in ("ge", "aclnn") for o in c[road]["outputs"])
+    counted = sum(sum(run.json["error_ulp"][t]) for t in SIZE)
+    check(0 < counted <= elements, "%d of %d elements in the histogram" % (counted, elements))
+    return run
+
+
+def files(run):
+    tests = xml.etree.ElementTree.fromstring(run.read("junit.xml"))
+    suites = {s.get("name"): s for s in tests}
+    check(set(suites) == {"ge", "aclnn"}, "junit suites %s" % set(suites))
+    for suite in suites.values():
+        check(len(suite) == len(run.json["cases"]) == int(suite.get("tests")), "junit has every row")
+    with tarfile.open(run.out + "/ascgrad-accept.tar") as tar:
+        check(sorted(tar.getnames()) == sorted("ascgrad-accept/" + f for f in FILES), "the archive: %s" % tar.getnames())
+        for name in FILES:
+            check(tar.extractfile("ascgrad-accept/" + name).read() == run.read(name), name + " in the archive")
+    for name in FILES:
+        text = run.read(name).decode("utf-8")
+        for secret in (BUILD, INSTALLED, socket.gethostname(), os.path.expanduser("~") + "/"):
+            check(secret not in text, "%s has %s in it" % (name, secret))
+        check(getpass.getuser() == "root" or not re.search(r"\b%s\b" % getpass.getuser(), text), name + ": the user")
+        check("http" not in text or name != "report.html", "the page wants the network")
+
+
+def again(run):
+    other = Run()
+    check(other.status == 0, "the second time: " + other.said)
+    for name in FILES:
+        check(without_times(name, run.read(name)) == without_times(name, other.read(name)),
+              name + " is not the same the second time: " + run.out + " " + other.out)
+
+
+def largest(run, op):
+    return max((c["row"] for c in run.json["cases"] if c["operator"] == op), key=first_bytes)
+
+
+def wrong_tiling(run, op):
+    """The byte of the tiling data that is wrong must be one that the kernel reads in this row."""
+    words = "crashed|error|breaks the contract|other bits|misses"
+    for byte in range(0, 64, 4):
+        env = {"ASCGRAD_STANDIN_BYTE": str(byte)}
+        fault = Run("--op", op, "--roads", "aclnn", "--no-cann", "--timeout", "20", env=env,
+                    fault="tiling:%s:%d" % (op, first_bytes(largest(run, op))))
+        if fault.status != 0:
+            planted(run, "aclnn", "tiling", words, op, env)
+            return
+    check(False, "%s: nobody sees a wrong byte of tiling data" % op)
+
+
+def planted(run, road, kind, words, op, env=None):
+    """A fault in a row of this operator; rows of the same type and size have it, too."""
+    bytes_ = first_bytes(largest(run, op))
+    where = "%s %s %s" % (road, kind, op)
+    fault = Run("--op", op, "--roads", road, "--no-cann", "--timeout", "4" if kind == "hang" else "60", env=env,
+                fault="%s%s:%s:%d" % ("ge-" if road == "ge" else "", kind, op, bytes_))
+    hit = {c["row"] for c in run.json["cases"] if c["operator"] == op and first_bytes(c["row"]) == bytes_}
+    check(fault.status == 3, "%s: status %d: %s" % (where, fault.status, fault.said))
+    check(fault.json and fault.json["accepted"] is False, where + ": accepted")
+    if not fault.json:
+        return
+    found = fault.failures(road)
+    check(set(found) == hit, "%s: found in %s, not in %s" % (where, sorted(found), sorted(hit)))
+    for row, why in found.items():
+        check(re.search(words, why), "%s: %s says %s" % (where, row, why))
+        check("FAIL %-5s %s" % (road, row) in fault.said, where + ": the row is named")
+    passed = [c for c in fault.json["cases"] if c[road]["verdict"] == "pass"]
+    check(len(passed) == 8 - len(hit), "%s: %d other rows passed" % (where, len(passed)))
+    for name in (*FILES, "ascgrad-accept.tar"):
+        check(os.path.exists(os.path.join(fault.out, name)), "%s: no %s" % (where, name))
+    if kind == "hang" and road == "aclnn":
+        page(fault, len(hit))
+
+
+LOOK = """
+const root = document.documentElement, say = (name, value) => root.setAttribute("data-" + name, value);
+const bad = document.getElementById("bad"), op = document.getElementById("op");
+const rows = () => [...document.querySelectorAll("tbody.case")].filter(r => r.offsetParent !== null);
+root.style.width = WIDTH + "px"; /* a window of Chromium is at least 500 wide */
+say("wide", document.body.scrollWidth > WIDTH);
+say("rows", rows().length);
+const keys = [...document.querySelectorAll("a[href], summary, select, input, [tabindex]")];
+say("reached", keys.filter(k => k.checkVisibility()).every(k => { k.focus(); return document.activeElement === k; }));
+say("regions", [...document.querySelectorAll(".wide")].every(w => w.tabIndex === 0 && w.getAttribute("aria-label")));
+bad.focus(); bad.click();
+say("failed", rows().length);
+say("shown", document.getElementById("shown").textContent);
+bad.click();
+op.value = op.options[1].value; op.dispatchEvent(new Event("change"));
+say("one", rows().length);
+const summary = rows()[0].querySelector("summary");
+summary.focus(); summary.click();
+say("open", summary.parentElement.open);
+say("small", [...document.querySelectorAll("td, p, summary")].some(e => parseFloat(getComputedStyle(e).fontSize) < 12));
+"""
+
+
+def page(run, bad):
+    """The page in a browser: what it shows is what report.json has, and it works with keys and on a narrow screen."""
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        print("the page was not opened: there is no Chromium here")
+        return
+    for width in (1280, 400):
+        shown = browser.show(run.out + "/report.html", "const WIDTH = %d;" % width + LOOK, width=width)
+        figures = shown.having("data-key")
+        check(len(figures) > 100, "%d figures on the page" % len(figures))
+        for figure in figures:
+            value, text = run.json, figure["text"]
+            for step in figure["data-key"].split("."):
+                value = value[int(step) if isinstance(value, list) else step]
+            if value is True or value is False:
+                same = text == ("accepted" if value else "not accepted")
+            elif isinstance(value, str):
+                same = text == value
+            else:
+                same = text == "wrong" if value is None else float(text) == float(value)
+            check(same, "%s is %s on the page, %s in report.json" % (figure["data-key"], text, value))
+        root, cases = shown.root, run.json["cases"]
+        first = [c for c in cases if c["operator"] == cases[0]["operator"]]
+        want = {"wide": "false", "rows": str(len(cases)), "reached": "true", "regions": "true", "failed": str(bad),
+                "shown": "%d rows shown" % bad, "one": str(len(first)), "open": "true", "small": "false"}
+        for name, value in want.items():
+            check(root.get("data-" + name) == value, "page, %d pixels: %s is %s, not %s" %
+                  (width, name, root.get("data-" + name), value))
+
+
+def missing_binary(op):
+    copy = tempfile.mkdtemp(dir=DIR)
+    shutil.copytree(INSTALLED + "/opp", copy + "/opp", symlinks=True)
+    kernel = os.path.join(copy, VENDOR, "op_impl/ai_core/tbe/kernel/ascend910b")
+    gone = 0
+    for folder, _, names in os.walk(kernel):
+        for name in names:
+            if name.startswith("ascgrad_%s_" % op) and name.endswith(".json"):
+                with open(os.path.join(folder, name), encoding="utf-8") as f:
+                    first = json.load(f)["supportInfo"]["inputs"][0]
+                if (first[0] if isinstance(first, list) else first)["dtype"] == "float16":
+                    os.remove(os.path.join(folder, name[:-len("json")] + "o"))
+                    gone += 1
+    check(gone > 0, "no binary of %s was found" % op)
+    fault = Run("--op", op, "--roads", "aclnn", "--no-cann", at=copy)
+    check(fault.status == 3 and fault.json["doctor"]["worst"] == "fail", "a missing binary: " + fault.said)
+    found = fault.failures("aclnn")
+    hit = {c["row"] for c in fault.json["cases"] if re.match(r"\S+ \w+=fp16", c["row"])}
+    check(hit and set(found) == hit, "a missing binary: %s, not %s" % (sorted(found), sorted(hit)))
+    check(all(re.search("Cannot find kernel file", why) for why in found.values()), "a missing binary: %s" % found)
+
+
+def full_disk(op):
+    """A disk of one page; without the right to mount, a limit of the size of files."""
+    disk = tempfile.mkdtemp(dir=DIR)
+    mount = "mount -t tmpfs -o size=4k none '%s' && exec \"$@\"" % disk
+    can = os.geteuid() == 0 and subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", "true"], capture_output=True,
+                                               check=False).returncode == 0
+    wrap = ["unshare", "-m", "sh", "-c", mount, "sh"] if can else ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"]
+    run = Run("--op", op, "--roads", "aclnn", "--no-cann", wrap=wrap, out=disk)
+    check(run.status == 4, "a full disk: status %d: %s" % (run.status, run.said))
+    check(re.search("report.json cannot be written: (No space left|File too large)", run.said), "a full disk: " + run.said)
+    check(re.search(r"%s +8 +0 +0\n" % op, run.said) and "accepted" in run.said, "the rows still run: " + run.said)
+    check(not os.listdir(disk), "half a report: %s" % os.listdir(disk))
+
+
+def cannot_run():
+    run = Run("--roads", "ge", "--op", "ExpSegsumGrad", env={"CXX": "/nonexistent/c++"})
+    check(run.status == 3 and "no C++ compiler" in run.said, "no compiler: " + run.said)
+    check("--ge-runner" in run.json["roads"]["ge"]["closed"], "no compiler, in the report")
+    run = Run("--roads", "aclnn", "--op", "ExpSegsumGrad", "--device", "7")
+    check(run.status == 3 and "aclrtSetDevice: error 107001" in run.said, "no such device: " + run.said)
+    for words, said in ((["--roads", "tcp"], "not possible"), (["--op", "Add"], "not possible"), (["--slow"], "does not know"),
+                        (["--out"], "wants a value"), (["--timeout", "0"], "not possible")):
+        run = Run(*words)
+        check(run.status == 1 and said in run.said, "%s: %d: %s" % (words, run.status, run.said))
+
+
+def cann_beside(op):
+    """CANN's own operator, which here is ours again, in CANN's place."""
+    copy = tempfile.mkdtemp(dir=DIR)
+    shutil.copytree(INSTALLED + "/opp", copy + "/opp", symlinks=True)
+    tbe = "op_impl/ai_core/tbe"
+    shutil.copytree(os.path.join(copy, VENDOR, tbe), copy + "/opp/built-in/" + tbe, symlinks=True)
+    lib = "%s/opp/built-in/%s/op_tiling/lib/linux/%s/" % (copy, tbe, os.uname().machine)
+    os.rename(lib + "libcust_opmaster_rt2.0.so", lib + "libopmaster_rt2.0.so")
+    os.makedirs(copy + "/lib")
+    os.symlink(os.path.join(copy, VENDOR, "op_api/lib/libcust_opapi.so"), copy + "/lib/libopapi.so")
+    run = Run("--op", op, "--roads", "aclnn", at=copy, libraries=[copy + "/lib"])
+    beside = [c for c in run.json["cases"] if c["cann"]["verdict"] == "pass"]
+    check(run.status == 0 and beside, "CANN's own: %s %s" % (run.said, run.json["cases"][0]["cann"]))
+    for c in beside:
+        check(c["cann"]["times"]["count"] == 20 and all(o["differs_from_twin"] == 0 for o in c["cann"]["outputs"]),
+              "CANN's own: %s" % c["cann"])
+
+
+def whole(op):
+    """Not quick: forty rows, and the large ones."""
+    run = Run("--op", op, "--roads", "aclnn", "--no-cann", quick=False)
+    cases = run.json["cases"]
+    check(run.status == 0 and sum(not c["large"] for c in cases) >= 35 and sum(c["large"] for c in cases) >= 2,
+          "the whole of %s: %s" % (op, run.said))
+    timed = [c for c in cases if c["aclnn"]["times"]["count"] == 20]
+    check(len(timed) > 30 and all(c in timed for c in cases if c["large"]), "%d rows are timed" % len(timed))
+
+
+def interrupted(well):
+    """A signal while a row hangs: the report is of what was done, and not a pass."""
+    op = well.json["cases"][0]["operator"]
+    run = Run("--roads", "aclnn", "--no-cann", "--timeout", "8", wrap=["timeout", "--foreground", "--preserve-status", "-s", "INT", "6"],
+              fault="hang:%s:%d" % (op, first_bytes(largest(well, op))))
+    check(run.status == 3 and run.json and run.json["accepted"] is False, "interrupted: " + run.said)
+    whys = [c["aclnn"]["why"] for c in run.json["cases"]] if run.json else []
+    check(whys.count("interrupted before this row") > 0, "interrupted: %s" % whys)
+
+
+def calibrate():
+    """The stand-in's chip differs from the model in one constant: that one is found."""
+    for name, value in (("TWIN_SCALAR_CYCLES", 0.6), ("TWIN_SYNC_ALL", 5000.0)):
+        run = Run("--roads", "aclnn", "--no-cann", "--calibrate", env={"ASCGRAD_STANDIN_CONSTANT": "%s=%g" % (name, value)})
+        fit = run.json["calibration"]
+        changed = {c["name"]: c["proposed"] for c in fit["constants"] if c["proposed"] != c["value"]}
+        check(run.status == 0 and set(changed) == {name} and abs(changed[name] / value - 1) < 0.05,
+              "calibrate %s=%g: %s\n%s" % (name, value, changed, run.said))
+        check(fit["rms_before"] > 0.02 > fit["rms_after"], "calibrate: %s" % fit)
+    run = Run("--roads", "aclnn", "--no-cann", "--calibrate", "--op", "ExpSegsumGrad")
+    fit = run.json["calibration"]
+    check(all(c["proposed"] == c["value"] for c in fit["constants"]) and fit["rms_before"] < 0.001,
+          "calibrate what agrees: %s" % fit)
+
+
+def main():
+    run = all_well()
+    files(run)
+    if LONG:
+        page(run, 0)
+    op = run.json["cases"][-1]["operator"]
+    planted(run, "aclnn", "bit", "breaks the contract|other bits than the twin", op)
+    planted(run, "aclnn", "hang", "hangs, and was killed", op)
+    planted(run, "aclnn", "crash", "crashed: Segmentation fault", op)
+    wrong_tiling(run, op)
+    missing_binary(op)
+    full_disk(op)
+    if LONG:
+        again(run)
+        cannot_run()
+        cann_beside(op)
+        calibrate()
+        whole("ExpSegsumGrad")
+        interrupted(run)
+        for op in sorted({c["operator"] for c in run.json["cases"]}):
+            planted(run, "aclnn", "crash", "crashed: Segmentation fault", op)
+            wrong_tiling(run, op)
+            planted(run, "aclnn", "bit", "breaks the contract|other bits than the twin", op)
+        planted(run, "ge", "bit", "breaks the contract|other bits than the twin", op)
+        planted(run, "ge", "hang", "hangs, and was killed", op)
+        planted(run, "ge", "crash", "crashed: Segmentation fault", op)
+    print("accept: %s" % ("%d faults of the test" % failed if failed else "well"))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    DIR = tempfile.mkdtemp(prefix="ascgrad-accept-test.")
+    try:
+        sys.exit(main())
+    finally:
+        shutil.rmtree(DIR)

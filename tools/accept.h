@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of `ascgrad accept` share: the options, the cases and what became of each on every
+ * road, the runners that do the work on the chip, the report.
+ */
+#ifndef ASCGRAD_TOOLS_ACCEPT_H
+#define ASCGRAD_TOOLS_ACCEPT_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "../packaging/setup/json.h"
+#include "../packaging/setup/text.h"
+#include "accept/wire.h"
+#include "check.h"
+
+/* CANN's own operator is asked on one of the two roads, in a world without our package. */
+enum road { ROAD_GE, ROAD_ACLNN, ROAD_CANN, ROADS };
+
+/* accept_judge.c: the distribution of errors, in ulp of the output's type. The last bin is open. */
+enum { ACCEPT_BINS = 12, ACCEPT_TYPES = 3, ACCEPT_WHY = 600 };
+extern const double accept_bin_end[ACCEPT_BINS - 1];
+extern const int32_t accept_type[ACCEPT_TYPES];
+
+struct accept_options {
+    bool quick, calibrate;
+    const char *op, *out, *ge_runner;
+    bool road[ROADS];
+    int timeout, device;
+};
+
+enum verdict { VERDICT_SKIP, VERDICT_PASS, VERDICT_FAIL };
+
+struct accept_output {
+    int64_t elements, differ; /* differ: other bits than the twin's */
+    double contract;          /* what is beyond rounding over what is allowed: at most 1 */
+    double ulp;               /* largest error */
+    double matched;           /* share within the vendor's tolerance */
+    double absolute;          /* largest error, for the vendor's limit */
+    bool vendor;              /* the vendor's published standard is met */
+};
+
+/* A case on a road. */
+struct accept_result {
+    enum verdict verdict;
+    char why[ACCEPT_WHY]; /* of a failure or of what was left out */
+    struct accept_output out[ASCGRAD_OUTPUTS_MAX];
+    int repeats, cores, dynamic; /* runs that were done */
+    uint32_t times;
+    double p50; /* us */
+    bool on_host;
+};
+
+struct accept_case {
+    const struct row *row;
+    const char *star; /* the dtype for * */
+    bool large, timed;
+    char *text; /* as `ascgrad check --rows` takes it */
+    uint64_t seed;
+    struct ascgrad_op_info op;
+    bool modelled;
+    double model_us, launch_us, roofline_us;
+    struct accept_result result[ROADS];
+};
+
+struct accept_road {
+    bool asked;
+    char why[ACCEPT_WHY]; /* it could not be used: why */
+    char cores[16], l2[16];
+};
+
+/* A constant of the cycle model and what the measured times say of it. */
+struct accept_constant {
+    const char *name;
+    double value, proposed, influence; /* influence: d log(time) / d log(value), rms */
+};
+
+struct accept {
+    struct accept_options options;
+    char package[PATH_MAX], opp[PATH_MAX], share[PATH_MAX], bin[PATH_MAX], scratch[PATH_MAX];
+    char left_out[1024];     /* types that the installation left to CANN */
+    char soc[64];            /* as the runtime calls the chip */
+    const char *model;       /* what the twin calls it, or NULL: times are not predicted */
+    struct text environment; /* members of a JSON object, without braces */
+    char *doctor;            /* its answer, scrubbed */
+    char doctor_worst[8];
+    struct accept_road road[ROADS];
+    struct accept_case *cases;
+    size_t count;
+    uint64_t histogram[ACCEPT_TYPES][ACCEPT_BINS];
+    double fit_before, fit_after, fit_offset; /* rms of log(measured / modelled) */
+    struct accept_constant *constant;
+    size_t constants;
+    char date[32];
+    double took; /* seconds */
+    bool interrupted;
+};
+
+/* accept_place.c: where things are, and what may be told of this machine. */
+bool accept_find(struct accept *a, char why[ACCEPT_WHY]);
+void accept_environment(struct accept *a);
+/* Takes what is private out of a text: paths outside the opp, the names of host and user. */
+void accept_scrub(const struct accept *a, const char *from, char *to, size_t size);
+/* May another package's operator of this type be called as ours is? */
+bool accept_cann_has(const struct accept *a, const struct ascgrad_op_info *op);
+
+/* accept_rows.c */
+bool accept_choose(struct accept *a);
+
+/* accept_child.c: a program, its pipes, and a watchdog. */
+struct runner {
+    const char *argv[5], *env[3]; /* env: NAME=VALUE to set; NAME to unset */
+    pid_t pid;                    /* 0: not running */
+    int to, from, err;
+    char tail[512]; /* the last that it said on stderr */
+};
+bool runner_start(struct runner *r, char why[ACCEPT_WHY]);
+void runner_stop(struct runner *r);
+enum runner_end { RUNNER_WELL, RUNNER_HANGS, RUNNER_DIED };
+/* Sends and receives; after a hang or a death the runner is gone and why says how it ended. */
+enum runner_end runner_send(struct runner *r, const void *data, size_t size, double deadline,
+                            char why[ACCEPT_WHY]);
+enum runner_end runner_receive(struct runner *r, void *data, size_t size, double deadline,
+                               char why[ACCEPT_WHY]);
+double accept_now(void); /* seconds */
+/* A command's standard output, at most so many seconds of it, and its wait status. To be freed. */
+char *accept_output_of(const char *const argv[], double seconds, int *status);
+
+/* accept_roads.c: the runners of the roads. */
+struct roads {
+    struct runner runner[ROADS][2]; /* CANN's own has two: of functions, of graphs */
+    int cann_kind;
+    char library[PATH_MAX], aclnn[PATH_MAX], ge[PATH_MAX], opp[PATH_MAX + 32], device[16];
+};
+void roads_open(struct accept *a, struct roads *roads);
+void roads_close(struct accept *a, struct roads *roads);
+
+/* accept_judge.c: one case on all roads. */
+void accept_judge(struct accept *a, struct roads *roads, struct accept_case *c);
+/* How many cases were left out, passed and failed on a road; is that a pass? */
+bool accept_verdict(const struct accept *a, enum road road, size_t count[3]);
+bool accept_passed(const struct accept *a);
+
+/* accept_fit.c */
+void accept_fit(struct accept *a);
+
+/* The files of the report as text; accept_tar.c packs them. */
+void accept_json(const struct accept *a, struct text *out);
+void accept_junit(const struct accept *a, struct text *out);
+void accept_escape(struct text *out, const char *text); /* for XML and HTML */
+void accept_html(const struct accept *a, struct text *out);
+struct accept_file {
+    const char *name;
+    const struct text *text;
+};
+void accept_tar(const struct accept_file *file, size_t files, struct text *out);
+
+const char *accept_road_name(enum road road);
+const char *accept_verdict_name(enum verdict verdict);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * accept_aclnn LIBRARY DEVICE: runs calls of the aclnn functions on the chip for `ascgrad accept`,
+ * which is linked statically and cannot open libraries. LIBRARY is libcust_opapi.so with its path,
+ * or "cann" for CANN's own. Requests come on standard input, answers go to standard output
+ * (wire.h). No header of the toolkit is needed: names and types of the functions are here.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../old_libc.h"
+#include "wire.h"
+
+typedef struct aclTensor aclTensor;
+typedef struct aclIntArray aclIntArray;
+typedef struct aclFloatArray aclFloatArray;
+typedef struct aclOpExecutor aclOpExecutor;
+typedef int32_t aclnnStatus;
+
+union attr {
+    int64_t i;
+    bool b;
+    double f;
+    aclIntArray *list;
+    aclFloatArray *reals;
+};
+
+struct door {
+    const char *type, *name;
+    aclnnStatus (*prepare)(void *function, const aclTensor *const in[], const union attr attr[],
+                           const aclTensor *const out[], uint64_t *size, aclOpExecutor **executor);
+};
+
+#include "accept_calls.inc"
+
+enum { FORMAT_ND = 2, HUGE_FIRST = 0, TO_DEVICE = 1, TO_HOST = 2, VECTOR_CORES = 1 };
+enum { FLUSH = 256 << 20 }; /* larger than the L2 of every chip */
+
+/* What is called, by the names that acl gives it. */
+static struct {
+    int (*aclInit)(const char *);
+    int (*aclrtSetDevice)(int32_t);
+    int (*aclrtCreateStream)(void **);
+    int (*aclrtSynchronizeStream)(void *);
+    int (*aclrtMalloc)(void **, size_t, int);
+    int (*aclrtFree)(void *);
+    int (*aclrtMemset)(void *, size_t, int32_t, size_t);
+    int (*aclrtMemcpy)(void *, size_t, const void *, size_t, int);
+    int (*aclrtCreateEvent)(void **);
+    int (*aclrtRecordEvent)(void *, void *);
+    int (*aclrtEventElapsedTime)(float *, void *, void *);
+    const char *(*aclrtGetSocName)(void);
+    const char *(*aclGetRecentErrMsg)(void);
+    aclTensor *(*aclCreateTensor)(const int64_t *, uint64_t, int, const int64_t *, int64_t, int,
+                                  const int64_t *, uint64_t, void *);
+    int (*aclDestroyTensor)(const aclTensor *);
+    aclIntArray *(*aclCreateIntArray)(const int64_t *, uint64_t);
+    aclFloatArray *(*aclCreateFloatArray)(const float *, uint64_t);
+    /* NULL where CANN is older */
+    int (*aclrtMemsetAsync)(void *, size_t, int32_t, size_t, void *);
+    int (*aclrtSetDeviceResLimit)(int32_t, int, uint32_t);
+    int (*aclrtResetDeviceResLimit)(int32_t);
+} acl;
+
+static const struct {
+    const char *name;
+    void *to;
+    bool optional;
+} names[] = {
+#define NEED(name)                                                                                 \
+    { #name, &acl.name, false }
+#define MAY(name)                                                                                  \
+    { #name, &acl.name, true }
+    NEED(aclInit),
+    NEED(aclrtSetDevice),
+    NEED(aclrtCreateStream),
+    NEED(aclrtFree),
+    NEED(aclrtSynchronizeStream),
+    NEED(aclrtMalloc),
+    NEED(aclrtMemset),
+    NEED(aclrtMemcpy),
+    NEED(aclrtCreateEvent),
+    NEED(aclrtRecordEvent),
+    NEED(aclrtEventElapsedTime),
+    NEED(aclrtGetSocName),
+    NEED(aclCreateTensor),
+    NEED(aclGetRecentErrMsg),
+    NEED(aclDestroyTensor),
+    NEED(aclCreateIntArray),
+    NEED(aclCreateFloatArray),
+    MAY(aclrtMemsetAsync),
+    MAY(aclrtSetDeviceResLimit),
+    MAY(aclrtResetDeviceResLimit),
+};
+
+static void *library[8];
+static size_t libraries;
+static int32_t device;
+static void *stream, *before, *after, *flush;
+
+static bool open_first(const char *const name[], struct wire_answer *answer) {
+    for (size_t i = 0; name[i]; i++) {
+        void *handle = dlopen(name[i], RTLD_NOW | RTLD_GLOBAL);
+        if (handle) {
+            library[libraries++] = handle;
+            return true;
+        }
+        const char *why = dlerror();
+        snprintf(answer->text, sizeof answer->text, "%s cannot be opened: %s", name[i],
+                 why ? why : "no reason given");
+    }
+    return false;
+}
+
+static void *find(const char *name) {
+    void *symbol = NULL;
+    for (size_t i = 0; i < libraries && !symbol; i++)
+        symbol = dlsym(library[i], name);
+    return symbol;
+}
+
+/* False: text says what failed, with the first line of CANN's own message. */
+static bool good(struct wire_answer *answer, const char *what, int code) {
+    if (code == 0) return true;
+    const char *message = acl.aclGetRecentErrMsg ? acl.aclGetRecentErrMsg() : NULL;
+    message = message ? message : "";
+    snprintf(answer->text, sizeof answer->text, "%s: error %d%s%.*s", what, code,
+             *message ? ": " : "", (int)strcspn(message, "\n"), message);
+    answer->status = WIRE_FAILED;
+    return false;
+}
+
+static bool start(const char *functions, struct wire_answer *answer) {
+    static const char *const runtime[] = {"libascendcl.so", "libacl_rt.so", NULL};
+    static const char *const base[] = {"libnnopbase.so", NULL};
+    static const char *const own[] = {"libopapi.so", "libopapi_transformer.so", NULL};
+    const char *const given[] = {functions, NULL};
+    const bool cann = strcmp(functions, "cann") == 0;
+    answer->status = WIRE_FAILED;
+    if (!open_first(runtime, answer) || !open_first(base, answer) ||
+        !open_first(cann ? own : given, answer))
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        void *symbol = find(names[i].name);
+        memcpy(names[i].to, &symbol, sizeof symbol);
+        if (symbol || names[i].optional) continue;
+        snprintf(answer->text, sizeof answer->text, "CANN has no function %s", names[i].name);
+        return false;
+    }
+    return good(answer, "aclInit", acl.aclInit(NULL)) &&
+           good(answer, "aclrtSetDevice", acl.aclrtSetDevice(device)) &&
+           good(answer, "aclrtCreateStream", acl.aclrtCreateStream(&stream)) &&
+           good(answer, "aclrtCreateEvent", acl.aclrtCreateEvent(&before)) &&
+           good(answer, "aclrtCreateEvent", acl.aclrtCreateEvent(&after));
+}
+
+static void hello(struct wire_answer *answer) {
+    const char *soc = acl.aclrtGetSocName();
+    answer->status = WIRE_DONE;
+    snprintf(answer->text, sizeof answer->text, "soc=%s\ncores=%s\nl2=%s\n", soc ? soc : "?",
+             acl.aclrtSetDeviceResLimit ? "varied" : "fixed",
+             acl.aclrtMemsetAsync ? "cold" : "warm");
+}
+
+/* One call: its functions, its tensors on the device. */
+struct call {
+    const struct wire_request *request;
+    const struct door *door;
+    void *prepare;
+    aclnnStatus (*launch)(void *, uint64_t, aclOpExecutor *, void *);
+    void *address[WIRE_TENSORS], *workspace;
+    uint64_t workspace_size;
+    const aclTensor *tensor[WIRE_TENSORS];
+    union attr attr[WIRE_ATTRS];
+};
+
+static bool find_functions(struct call *c, struct wire_answer *answer) {
+    char name[2 * WIRE_NAME];
+    for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
+        if (strcmp(doors[i].type, c->request->type) == 0) c->door = &doors[i];
+    snprintf(name, sizeof name, "%sGetWorkspaceSize", c->door ? c->door->name : "?");
+    c->prepare = c->door ? find(name) : NULL;
+    void *launch = c->prepare ? find(c->door->name) : NULL;
+    memcpy(&c->launch, &launch, sizeof launch);
+    if (launch) return true;
+    answer->status = WIRE_NOT_THERE;
+    snprintf(answer->text, sizeof answer->text, "there is no function %s",
+             c->door ? c->door->name : c->request->type);
+    return false;
+}
+
+static bool make_tensors(struct call *c, void *const data[], struct wire_answer *answer) {
+    const struct wire_request *r = c->request;
+    for (uint32_t i = 0; i < r->inputs + r->outputs; i++) {
+        const struct wire_tensor *t = &r->tensor[i];
+        if (t->rank < 0) continue;
+        if (t->bytes &&
+            !good(answer, "aclrtMalloc", acl.aclrtMalloc(&c->address[i], t->bytes, HUGE_FIRST)))
+            return false;
+        if (t->bytes && i < r->inputs &&
+            !good(answer, "aclrtMemcpy",
+                  acl.aclrtMemcpy(c->address[i], t->bytes, data[i], t->bytes, TO_DEVICE)))
+            return false;
+        c->tensor[i] = acl.aclCreateTensor(t->dim, (uint64_t)t->rank, t->dtype, NULL, 0, FORMAT_ND,
+                                           t->dim, (uint64_t)t->rank, c->address[i]);
+        if (!c->tensor[i]) return good(answer, "aclCreateTensor", -1);
+    }
+    return true;
+}
+
+static bool make_attrs(struct call *c, void *const data[], struct wire_answer *answer) {
+    for (uint32_t i = 0; i < c->request->attrs; i++) {
+        const struct wire_attr *a = &c->request->attr[i];
+        if (a->kind == 'i') c->attr[i].i = a->value;
+        if (a->kind == 'b') c->attr[i].b = a->value != 0;
+        if (a->kind == 'f') c->attr[i].f = a->real;
+        if (a->kind == 'l') c->attr[i].list = acl.aclCreateIntArray(data[i], a->count);
+        if (a->kind == 'r') c->attr[i].reals = acl.aclCreateFloatArray(data[i], a->count);
+        if ((a->kind == 'l' && !c->attr[i].list) || (a->kind == 'r' && !c->attr[i].reals))
+            return good(answer, "a list attribute", -1);
+    }
+    return true;
+}
+
+/* The first half of the function, and workspace for the second. */
+static bool prepare(struct call *c, aclOpExecutor **executor, struct wire_answer *answer) {
+    uint64_t size = 0;
+    if (!good(answer, c->door->name,
+              c->door->prepare(c->prepare, c->tensor, c->attr, c->tensor + c->request->inputs,
+                               &size, executor)))
+        return false;
+    if (size > c->workspace_size) {
+        if (c->workspace) acl.aclrtFree(c->workspace);
+        c->workspace = NULL;
+        c->workspace_size = size;
+        return good(answer, "workspace", acl.aclrtMalloc(&c->workspace, size, HUGE_FIRST));
+    }
+    return true;
+}
+
+static bool launch(struct call *c, aclOpExecutor *executor, struct wire_answer *answer) {
+    if (good(answer, c->door->name, c->launch(c->workspace, c->workspace_size, executor, stream)))
+        return true;
+    answer->broken = 1;
+    return false;
+}
+
+static bool wait(struct call *c, struct wire_answer *answer) {
+    if (good(answer, c->door->name, acl.aclrtSynchronizeStream(stream))) return true;
+    answer->broken = 1;
+    return false;
+}
+
+/* One run; the outputs go to copies. */
+static bool run(struct call *c, char *copies, struct wire_answer *answer) {
+    const struct wire_request *r = c->request;
+    aclOpExecutor *executor = NULL;
+    for (uint32_t i = r->inputs; i < r->inputs + r->outputs; i++)
+        if (r->tensor[i].bytes &&
+            !good(answer, "aclrtMemset",
+                  acl.aclrtMemset(c->address[i], r->tensor[i].bytes, 0xA5, r->tensor[i].bytes)))
+            return false;
+    if (!prepare(c, &executor, answer) || !launch(c, executor, answer) || !wait(c, answer))
+        return false;
+    for (uint32_t i = r->inputs; i < r->inputs + r->outputs; i++) {
+        const uint64_t bytes = r->tensor[i].bytes;
+        if (bytes && !good(answer, "aclrtMemcpy",
+                           acl.aclrtMemcpy(copies, bytes, c->address[i], bytes, TO_HOST)))
+            return false;
+        copies += bytes;
+    }
+    return true;
+}
+
+/* Times by the device's own clock, with nothing of the call left in the L2. */
+static bool take_times(struct call *c, struct wire_answer *answer) {
+    if (acl.aclrtMemsetAsync && !flush && acl.aclrtMalloc(&flush, FLUSH, HUGE_FIRST) != 0)
+        flush = NULL;
+    for (uint32_t i = 0; i < c->request->times; i++) {
+        aclOpExecutor *executor = NULL;
+        float ms = 0;
+        if (!prepare(c, &executor, answer)) return false;
+        if (flush &&
+            !good(answer, "aclrtMemsetAsync", acl.aclrtMemsetAsync(flush, FLUSH, 0, FLUSH, stream)))
+            return false;
+        if (!good(answer, "aclrtRecordEvent", acl.aclrtRecordEvent(before, stream)) ||
+            !launch(c, executor, answer) ||
+            !good(answer, "aclrtRecordEvent", acl.aclrtRecordEvent(after, stream)) ||
+            !wait(c, answer) ||
+            !good(answer, "aclrtEventElapsedTime", acl.aclrtEventElapsedTime(&ms, before, after)))
+            return false;
+        answer->us[answer->times++] = ms * 1000;
+    }
+    return true;
+}
+
+static void free_call(struct call *c) {
+    for (size_t i = 0; i < WIRE_TENSORS; i++) {
+        if (c->tensor[i]) acl.aclDestroyTensor(c->tensor[i]);
+        if (c->address[i]) acl.aclrtFree(c->address[i]);
+    }
+    if (c->workspace) acl.aclrtFree(c->workspace);
+}
+
+/* copies: room for the outputs of every run. */
+static void answer_call(const struct wire_request *r, void *const data[], void *const lists[],
+                        char *copies, size_t each, struct wire_answer *answer) {
+    struct call c = {.request = r};
+    bool well = find_functions(&c, answer) && make_tensors(&c, data, answer) &&
+                make_attrs(&c, lists, answer);
+    for (uint32_t i = 0; well && i < r->runs; i++) {
+        const uint32_t cores = r->run[i].cores;
+        if (r->run[i].dynamic) continue; /* every call is */
+        if (cores && (!acl.aclrtSetDeviceResLimit || !acl.aclrtResetDeviceResLimit ||
+                      acl.aclrtSetDeviceResLimit(device, VECTOR_CORES, cores) != 0))
+            continue;
+        well = run(&c, copies + i * each, answer);
+        if (cores) acl.aclrtResetDeviceResLimit(device);
+        if (well) answer->done |= 1u << i;
+    }
+    if (well) well = take_times(&c, answer);
+    if (well) answer->status = WIRE_DONE;
+    if (!answer->broken) free_call(&c);
+}
+
+static bool read_all(int in, void **to, size_t size) {
+    *to = malloc(size ? size : 1);
+    return *to && wire_read(in, *to, size);
+}
+
+static bool serve(int in, int out, struct wire_request *r) {
+    void *data[WIRE_TENSORS] = {NULL}, *lists[WIRE_ATTRS] = {NULL};
+    struct wire_answer answer = {.magic = WIRE_MAGIC, .status = WIRE_FAILED};
+    size_t each = 0;
+    bool well = true;
+    if (r->inputs + r->outputs > WIRE_TENSORS || r->attrs > WIRE_ATTRS || r->runs > WIRE_RUNS ||
+        r->times > WIRE_TIMES)
+        return false;
+    for (uint32_t i = 0; well && i < r->inputs; i++)
+        if (r->tensor[i].rank >= 0) well = read_all(in, &data[i], r->tensor[i].bytes);
+    for (uint32_t i = 0; well && i < r->attrs; i++)
+        if (r->attr[i].kind == 'l' || r->attr[i].kind == 'r')
+            well = read_all(in, &lists[i], r->attr[i].bytes);
+    for (uint32_t i = r->inputs; i < r->inputs + r->outputs; i++)
+        each += r->tensor[i].bytes;
+    char *copies = well ? calloc(r->runs + 1, each + 1) : NULL;
+    if (copies) answer_call(r, data, lists, copies, each, &answer);
+    well = copies && wire_write(out, &answer, sizeof answer);
+    for (uint32_t i = 0; well && answer.status == WIRE_DONE && i < r->runs; i++)
+        if (answer.done >> i & 1) well = wire_write(out, copies + i * each, each);
+    free(copies);
+    for (size_t i = 0; i < WIRE_TENSORS; i++)
+        free(data[i]);
+    for (size_t i = 0; i < WIRE_ATTRS; i++)
+        free(lists[i]);
+    return well;
+}
+
+void begin(const uintptr_t *stack) {
+    static struct wire_request request;
+    struct wire_answer answer = {.magic = WIRE_MAGIC};
+    if (stack[0] != 3) {
+        dprintf(STDERR_FILENO, "usage: accept_aclnn LIBRARY DEVICE, as `ascgrad accept` does\n");
+        _exit(2);
+    }
+    /* What the libraries print is no part of an answer. */
+    const int out = dup(STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    device = (int32_t)strtol((const char *)stack[3], NULL, 10);
+    const bool up = start((const char *)stack[2], &answer);
+    while (wire_read(STDIN_FILENO, &request, sizeof request) && request.magic == WIRE_MAGIC) {
+        if (request.kind == WIRE_CALL && up) {
+            if (!serve(STDIN_FILENO, out, &request)) break;
+            continue;
+        }
+        if (up) hello(&answer);
+        if (!wire_write(out, &answer, sizeof answer) || !up) break;
+    }
+    _exit(0); /* no destructors of strange libraries */
+}

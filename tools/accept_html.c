@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * report.html: the report as one page that needs nothing else, no network and, but for the two
+ * filters, no script. Every figure has a data-key, the way to the same figure in report.json.
+ * Elements of class t hold what changes from run to run.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "accept.h"
+#include "accept_page.h"
+
+/* made by cmake/embed.cmake */
+extern const char accept_css[], accept_js[];
+
+static void figure(struct text *out, const char *key, double value) {
+    text_add(out, "<td class=\"n\" data-key=\"%s\">", key);
+    if (isfinite(value) && fabs(value) < 1e29)
+        text_add(out, "%.6g</td>", value);
+    else
+        text_add(out, "wrong</td>");
+}
+
+static void head(const struct accept *a, struct text *out) {
+    const bool passed = accept_passed(a);
+    text_add(out,
+             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+             "<title>ascgrad accept: %s</title>\n<style>\n%s</style></head>\n<body>\n<header>"
+             "<h1>ascgrad accept: <span class=\"%s\" data-key=\"accepted\">%s</span></h1>\n"
+             "<p>ascgrad %s on ",
+             passed ? "accepted" : "not accepted", accept_css, passed ? "pass" : "fail",
+             passed ? "accepted" : "not accepted", ascgrad_version());
+    accept_escape(out, a->soc[0] ? a->soc : "an unknown chip");
+    text_add(out,
+             ", <span class=\"t\">%s</span>%s. Every row is a call with fixed inputs, compared "
+             "with double "
+             "precision, with the CPU twin's bits, with itself on other cores, and with CANN's own "
+             "operator "
+             "where that is legal.</p>\n<nav aria-label=\"parts\"><a href=\"#summary\">summary</a>"
+             "<a href=\"#pictures\">pictures</a><a href=\"#rows\">rows</a>"
+             "<a href=\"#machine\">machine</a></nav></header>\n<main>\n",
+             a->date, a->options.quick ? ", quick run" : "");
+}
+
+/* ---- summary */
+
+static void road_cards(const struct accept *a, struct text *out) {
+    text_add(out, "<div class=\"cards\">\n");
+    for (int road = 0; road < ROADS; road++) {
+        size_t count[3];
+        const char *name = accept_road_name((enum road)road);
+        if (!a->road[road].asked) continue;
+        const bool good = accept_verdict(a, (enum road)road, count);
+        text_add(out,
+                 "<div>%s <b class=\"%s\"><span data-key=\"roads.%s.pass\">%zu</span> passed</b>"
+                 "<span data-key=\"roads.%s.fail\">%zu</span> failed, "
+                 "<span data-key=\"roads.%s.skip\">%zu</span> left out</div>\n",
+                 road == ROAD_CANN ? "CANN's own" : name,
+                 road == ROAD_CANN ? "dim"
+                 : good            ? "pass"
+                                   : "fail",
+                 name, count[VERDICT_PASS], name, count[VERDICT_FAIL], name, count[VERDICT_SKIP]);
+    }
+    text_add(out, "<div>doctor <b class=\"%s\" data-key=\"doctor.worst\">%s</b></div>\n</div>\n",
+             strcmp(a->doctor_worst, "fail") == 0 ? "fail" : "pass", a->doctor_worst);
+    for (int road = 0; road < ROADS; road++) {
+        if (!a->road[road].asked || !a->road[road].why[0]) continue;
+        text_add(out, "<p class=\"%s\">%s was not run: ", road == ROAD_CANN ? "dim" : "fail",
+                 accept_road_name((enum road)road));
+        accept_escape(out, a->road[road].why);
+        text_add(out, "</p>\n");
+    }
+}
+
+struct worst {
+    double contract, ulp;
+    int64_t elements, differ;
+    bool vendor, any;
+};
+
+static struct worst worst_of(const struct accept_case *c, enum road road) {
+    const struct accept_result *r = &c->result[road];
+    struct worst w = {.vendor = true};
+    for (uint32_t i = 0; i < c->op.outputs; i++) {
+        const struct accept_output *o = &r->out[i];
+        w.any = w.any || o->elements;
+        w.elements += o->elements;
+        w.differ += o->differ;
+        w.vendor = w.vendor && (o->vendor || !o->elements);
+        if (o->contract > w.contract) w.contract = o->contract;
+        if (o->ulp > w.ulp) w.ulp = o->ulp;
+    }
+    return w;
+}
+
+static void operator_line(const struct accept *a, const struct ascgrad_op_info *op,
+                          struct text *out) {
+    size_t rows = 0, count[ROADS][3] = {{0}};
+    struct worst w = {0};
+    for (size_t k = 0; k < a->count; k++) {
+        if (strcmp(a->cases[k].op.type, op->type) != 0) continue;
+        rows++;
+        for (int road = 0; road < ROADS; road++)
+            count[road][a->cases[k].result[road].verdict]++;
+        for (int road = 0; road < ROAD_CANN; road++) {
+            const struct worst v = worst_of(&a->cases[k], (enum road)road);
+            if (v.contract > w.contract) w.contract = v.contract;
+            w.elements += v.elements;
+            w.differ += v.differ;
+        }
+    }
+    if (!rows) return;
+    text_add(out, "<tr data-op=\"%s\"><td><a href=\"#%s\">%s</a></td><td class=\"n\">%zu</td>",
+             op->type, op->kernel, op->type, rows);
+    for (int road = 0; road < ROAD_CANN; road++)
+        if (a->road[road].asked)
+            text_add(out, "<td class=\"n %s\">%zu / %zu</td>",
+                     count[road][VERDICT_FAIL] ? "fail" : "pass", count[road][VERDICT_PASS], rows);
+    text_add(out, "<td class=\"n\">%.3g</td><td class=\"n\">%lld of %lld</td></tr>\n",
+             w.contract < 1e29 ? w.contract : INFINITY, (long long)(w.elements - w.differ),
+             (long long)w.elements);
+}
+
+static void summary(const struct accept *a, struct text *out) {
+    struct ascgrad_op_info op;
+    text_add(out, "<section id=\"summary\"><h2>Summary</h2>\n");
+    road_cards(a, out);
+    text_add(out, "<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+                  "aria-label=\"operators\"><table><thead><tr>"
+                  "<th>operator</th><th class=\"n\">rows</th>");
+    for (int road = 0; road < ROAD_CANN; road++)
+        if (a->road[road].asked)
+            text_add(out, "<th class=\"n\">%s passed</th>", accept_road_name((enum road)road));
+    text_add(out, "<th class=\"n\">error beyond rounding / allowed</th>"
+                  "<th class=\"n\">elements with the twin's bits</th></tr></thead><tbody>\n");
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++)
+        operator_line(a, &op, out);
+    text_add(out, "</tbody></table></div>\n"
+                  "<p class=\"dim\">Contract: at most half an ulp plus 2<sup>-20</sup> of the sum "
+                  "of the absolute "
+                  "values of the terms, so at most 1 in that column. Vendor: |a - g| &le; atol + "
+                  "rtol |g| for 99 %% "
+                  "of the elements, and no error above a limit or 32 ulp.</p></section>\n");
+}
+
+/* ---- pictures */
+
+static void histogram_table(const struct accept *a, struct text *out) {
+    text_add(out, "<details><summary>the figures of the histogram</summary><div class=\"wide\" "
+                  "tabindex=\"0\" "
+                  "role=\"region\" aria-label=\"histogram\"><table><thead><tr><th>type</th>");
+    for (int i = 0; i < ACCEPT_BINS; i++)
+        text_add(out,
+                 i < ACCEPT_BINS - 1 ? "<th class=\"n\">&le; %g</th>" : "<th class=\"n\">more</th>",
+                 i < ACCEPT_BINS - 1 ? accept_bin_end[i] : 0);
+    text_add(out, "</tr></thead><tbody>\n");
+    for (int t = 0; t < ACCEPT_TYPES; t++) {
+        const char *type = text_dtype(accept_type[t]);
+        text_add(out, "<tr><td>%s</td>", type);
+        for (int i = 0; i < ACCEPT_BINS; i++)
+            text_add(out, "<td class=\"n\" data-key=\"error_ulp.%s.%d\">%llu</td>", type, i,
+                     (unsigned long long)a->histogram[t][i]);
+        text_add(out, "</tr>\n");
+    }
+    text_add(out, "</tbody></table></div></details>\n");
+}
+
+static void calibration(const struct accept *a, struct text *out) {
+    if (!a->constants) return;
+    text_add(out,
+             "<h3>Constants of the cycle model</h3><div class=\"t\"><p>rms of log(measured / "
+             "modelled) %.3f, with "
+             "the proposed values %.3f</p><div class=\"wide\" tabindex=\"0\" role=\"region\" "
+             "aria-label=\"constants\"><table><thead><tr><th>constant</th><th class=\"n\">now</th>"
+             "<th class=\"n\">proposed</th><th class=\"n\">influence</th></tr></thead><tbody>\n",
+             a->fit_before, a->fit_after);
+    for (size_t i = 0; i < a->constants; i++) {
+        const struct accept_constant *c = &a->constant[i];
+        text_add(out,
+                 "<tr><td><code>%s</code></td><td class=\"n\">%.4g</td><td class=\"n\">%.4g</td>"
+                 "<td class=\"n\">%.3f</td></tr>\n",
+                 c->name, c->value, c->proposed, c->influence);
+    }
+    text_add(out, "</tbody></table></div></div>\n");
+}
+
+static void pictures(const struct accept *a, struct text *out) {
+    text_add(out, "<section id=\"pictures\"><h2>Pictures</h2>\n<div class=\"plots\">\n");
+    accept_svg_errors(a, out);
+    text_add(out, "<div class=\"t together\">\n");
+    accept_svg_times(a, out);
+    text_add(out, "</div></div>\n");
+    histogram_table(a, out);
+    calibration(a, out);
+    text_add(out, "</section>\n");
+}
+
+/* ---- rows */
+
+static void outputs(const struct accept_case *c, size_t i, enum road road, struct text *out) {
+    const struct accept_result *r = &c->result[road];
+    char key[128];
+    for (uint32_t k = 0; k < c->op.outputs; k++) {
+        const struct accept_output *o = &r->out[k];
+        text_add(out, "<tr><td>%s</td><td>%s</td>", accept_road_name(road), c->op.out[k].name);
+        const struct {
+            const char *name;
+            double value;
+        } figures[] = {{"elements", (double)o->elements},
+                       {"contract", o->contract},
+                       {"ulp", o->ulp},
+                       {"largest_error", o->absolute},
+                       {"matched", o->matched},
+                       {"differs_from_twin", (double)o->differ}};
+        for (size_t f = 0; f < sizeof figures / sizeof figures[0]; f++) {
+            snprintf(key, sizeof key, "cases.%zu.%s.outputs.%u.%s", i, accept_road_name(road), k,
+                     figures[f].name);
+            figure(out, key, figures[f].value);
+        }
+        text_add(out, "<td>%s</td></tr>\n", o->vendor ? "met" : "missed");
+    }
+}
+
+static bool ran(const struct accept_result *r) {
+    return r->repeats || r->out[0].elements;
+}
+
+static void row_details(const struct accept *a, size_t i, struct text *out) {
+    const struct accept_case *c = &a->cases[i];
+    text_add(out, "<details><summary class=\"row\">");
+    accept_escape(out, c->text + strlen(c->op.type) + 1);
+    text_add(
+        out,
+        "</summary><p class=\"dim\">seed %llu</p><table><thead><tr><th>road</th><th>output</th>"
+        "<th class=\"n\">elements</th><th class=\"n\">contract</th><th class=\"n\">ulp</th>"
+        "<th class=\"n\">largest error</th><th class=\"n\">in tolerance</th>"
+        "<th class=\"n\">other bits than the twin</th><th>vendor</th></tr></thead><tbody>\n",
+        (unsigned long long)c->seed);
+    for (int road = 0; road < ROADS; road++)
+        if (a->road[road].asked && ran(&c->result[road])) outputs(c, i, (enum road)road, out);
+    text_add(out, "</tbody></table></details>");
+    for (int road = 0; road < ROADS; road++) {
+        const struct accept_result *r = &c->result[road];
+        if (!a->road[road].asked || !r->why[0] || road == ROAD_CANN) continue;
+        text_add(out, "<p class=\"why\">%s: ", accept_road_name((enum road)road));
+        accept_escape(out, r->why);
+        text_add(out, "</p>");
+    }
+}
+
+static void time_cells(const struct accept *a, size_t i, struct text *out) {
+    const struct accept_case *c = &a->cases[i];
+    if (c->modelled)
+        text_add(out,
+                 "<td class=\"n\" data-key=\"cases.%zu.model.roofline_us\">%.3f</td>"
+                 "<td class=\"n\" data-key=\"cases.%zu.model.time_us\">%.3f</td>",
+                 i, c->roofline_us, i, c->model_us);
+    else
+        text_add(out, "<td></td><td></td>");
+    for (int road = ROAD_ACLNN; road < ROADS; road++) {
+        const struct accept_result *r = &c->result[road];
+        if (!a->road[road].asked) continue;
+        if (r->times)
+            text_add(out, "<td class=\"n t\" data-key=\"cases.%zu.%s.times.p50_us\">%.3f</td>", i,
+                     accept_road_name((enum road)road), r->p50);
+        else
+            text_add(out, "<td></td>");
+    }
+}
+
+static void one_row(const struct accept *a, size_t i, struct text *out) {
+    const struct accept_case *c = &a->cases[i];
+    text_add(out, "<tbody class=\"case\" id=\"case-%zu\"><tr><td class=\"n\">%zu</td>", i + 1,
+             i + 1);
+    for (int road = 0; road < ROAD_CANN; road++) {
+        const struct accept_result *r = &c->result[road];
+        const char *name = accept_verdict_name(r->verdict);
+        if (a->road[road].asked)
+            text_add(out, "<td class=\"%s\" data-key=\"cases.%zu.%s.verdict\">%s</td>", name, i,
+                     accept_road_name((enum road)road), name);
+    }
+    text_add(out, "<td class=\"call\">");
+    row_details(a, i, out);
+    text_add(out, "</td>");
+    time_cells(a, i, out);
+    text_add(out, "</tr></tbody>\n");
+}
+
+static void operator_rows(const struct accept *a, const struct ascgrad_op_info *op,
+                          struct text *out) {
+    bool any = false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (strcmp(a->cases[i].op.type, op->type) != 0) continue;
+        if (!any) {
+            text_add(
+                out,
+                "<section data-op=\"%s\" id=\"%s\"><h3>%s</h3><div class=\"wide\" tabindex=\"0\" "
+                "role=\"region\" aria-label=\"rows of %s\"><table><thead><tr><th "
+                "class=\"n\">#</th>",
+                op->type, op->kernel, op->type, op->type);
+            for (int road = 0; road < ROAD_CANN; road++)
+                if (a->road[road].asked)
+                    text_add(out, "<th>%s</th>", accept_road_name((enum road)road));
+            text_add(
+                out,
+                "<th>row</th><th class=\"n\">roofline us</th><th class=\"n\">modelled us</th>");
+            if (a->road[ROAD_ACLNN].asked) text_add(out, "<th class=\"n\">measured us</th>");
+            if (a->road[ROAD_CANN].asked) text_add(out, "<th class=\"n\">CANN's own us</th>");
+            text_add(out, "</tr></thead>\n");
+        }
+        any = true;
+        one_row(a, i, out);
+    }
+    if (any) text_add(out, "</table></div></section>\n");
+}
+
+static bool has_rows(const struct accept *a, const struct ascgrad_op_info *op) {
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->cases[i].op.type, op->type) == 0) return true;
+    return false;
+}
+
+static void rows(const struct accept *a, struct text *out) {
+    struct ascgrad_op_info op;
+    text_add(out, "<section id=\"rows\"><h2>Rows</h2>\n<div class=\"tools\"><label>operator "
+                  "<select id=\"op\">"
+                  "<option value=\"\">all</option>");
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++)
+        if (has_rows(a, &op)) text_add(out, "<option>%s</option>", op.type);
+    text_add(out,
+             "</select></label><label><input type=\"checkbox\" id=\"bad\"> only what failed</label>"
+             "<span id=\"shown\" role=\"status\"></span></div>\n"
+             "<p class=\"dim\">Measured: p50 of %d runs on the device, by events%s; modelled: "
+             "without the "
+             "launch. A row opens with Enter.</p>\n",
+             WIRE_TIMES, strcmp(a->road[ROAD_ACLNN].l2, "cold") == 0 ? ", with a cold L2" : "");
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++)
+        operator_rows(a, &op, out);
+    text_add(out, "</section>\n");
+}
+
+/* ---- machine */
+
+/* Members of the environment and doctor's checks come as JSON: shown as tables. */
+static void machine(const struct accept *a, struct text *out) {
+    struct text whole = {0};
+    int line;
+    text_add(&whole, "{%s}", text_of(&a->environment));
+    struct json *environment = json_parse(text_of(&whole), &line);
+    struct json *doctor = a->doctor ? json_parse(a->doctor, &line) : NULL;
+    text_add(out, "<section id=\"machine\"><h2>Machine</h2><div class=\"wide\" tabindex=\"0\" "
+                  "role=\"region\" "
+                  "aria-label=\"environment\"><table><tbody>\n");
+    for (const struct json *m = environment ? environment->child : NULL; m; m = m->next) {
+        text_add(out, "<tr><th scope=\"row\">");
+        accept_escape(out, m->name);
+        text_add(out, "</th><td class=\"row\">");
+        accept_escape(out, m->text ? m->text : "");
+        text_add(out, "</td></tr>\n");
+    }
+    text_add(out, "</tbody></table></div>\n<h3>ascgrad doctor</h3><ul>\n");
+    const struct json *checks = doctor ? json_get(doctor, "checks") : NULL;
+    for (const struct json *c = checks ? checks->child : NULL; c; c = c->next) {
+        const char *level = json_string(c, "level"), *text = json_string(c, "text");
+        text_add(out, "<li><span class=\"%s\">%s</span> ",
+                 level && strcmp(level, "fail") == 0 ? "fail" : "dim", level ? level : "?");
+        accept_escape(out, text ? text : "");
+        text_add(out, "</li>\n");
+    }
+    text_add(out, "</ul></section>\n");
+    json_free(environment);
+    json_free(doctor);
+    text_free(&whole);
+}
+
+void accept_html(const struct accept *a, struct text *out) {
+    head(a, out);
+    summary(a, out);
+    pictures(a, out);
+    rows(a, out);
+    machine(a, out);
+    text_add(out, "</main>\n<script>\n%s</script>\n</body></html>\n", accept_js);
+}
