@@ -35,7 +35,7 @@ using rotary::Args;
 using rotary::copy_in;
 using rotary::copy_out;
 
-#define ODD_INLINE __aicore__ inline __attribute__((always_inline))
+#define ODD_INLINE AICORE_INLINE
 
 template <typename T, typename TC> struct Kernel {
     const RotaryGradTiling *t;

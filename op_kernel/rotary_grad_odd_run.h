@@ -216,7 +216,9 @@ __aicore__ inline void join_rows(Kernel<T, TC> &k, int64_t line, uint32_t lines,
         k.in_dy.EnQue(in);
         in = k.in_dy.template DeQue<float>();
         vector_done();
-        add_tree(in, n, pitch);
+        for (Heap heap = {in, n, pitch}; heap.slabs > 1; vector_done()) {
+            add_slabs(heap);
+        }
         Add(k.sums, k.sums, in, (int32_t)count);
         k.in_dy.FreeTensor(in);
     }
