@@ -91,9 +91,15 @@ AICORE_INLINE void join_bits(const LocalTensor<uint32_t> &to, const LocalTensor<
 
 /* The sum of n slabs of `size` floats, left in the first: a tree whose shape depends on n alone. */
 AICORE_INLINE void sum_slabs(const LocalTensor<float> &slabs, uint32_t n, uint32_t size) {
+    BinaryRepeatParams steps;
     while (n > 1) {
-        uint32_t kept = (n + 1) / 2;
-        apply_run<ADD>(slabs, slabs, slabs[kept * size], (n - kept) * size);
+        uint32_t kept = (n + 1) / 2, count = (n - kept) * size;
+        LocalTensor<float> upper = slabs[kept * size];
+        if (is_whole<float>(count)) {
+            apply_whole<ADD>(slabs, slabs, upper, count / LANES, steps);
+        } else {
+            apply_flat<ADD>(slabs, slabs, upper, count);
+        }
         vector_done();
         n = kept;
     }
@@ -115,6 +121,8 @@ struct Grid {
     Strides far, near;
     /* of a call; 0: it has `count` numbers */
     uint32_t repeats, count;
+    /* of every call; 0: all */
+    uint32_t lanes;
     /* lanes of one more slow step; 0: there is none */
     uint32_t tail;
     BinaryRepeatParams steps;
@@ -128,13 +136,31 @@ __aicore__ inline bool is_all(Strides s, uint32_t step) {
     return s.to == step && s.a == step && s.b == step;
 }
 
-/* `others` times n rows of `columns` floats, by the fewest calls; n is at most REPEATS. */
+/* Whether rows are one or two blocks, of which eight rows fill a repeat. */
+__aicore__ inline bool is_short(Strides row, uint32_t n, uint32_t columns) {
+    return columns % BLOCK == 0 && columns <= 2 * BLOCK && n % 8 == 0 && n / 8 <= REPEATS &&
+           row.to <= REPEATS && row.a <= REPEATS && row.b <= REPEATS;
+}
+
+/* `others` times n rows of `columns` floats, by the fewest calls; n is at most REPEATS, unless rows
+ * are short. */
 __aicore__ inline void plan_rows(Grid &g, Strides row, uint32_t n, Strides other, uint32_t others,
                                  uint32_t columns) {
-    g.tail = 0;
+    g.tail = g.lanes = 0;
     if (is_all(row, columns)) {
         columns *= n;
         n = 1;
+    }
+    if (is_short(row, n, columns)) { /* a block of each of eight rows */
+        uint8_t to = (uint8_t)(row.to / BLOCK), a = (uint8_t)(row.a / BLOCK),
+                b = (uint8_t)(row.b / BLOCK);
+        g.slow = columns / BLOCK;
+        g.far = {BLOCK, BLOCK, BLOCK};
+        g.fast = others;
+        g.near = other;
+        g.repeats = n / 8;
+        g.steps = BinaryRepeatParams(to, a, b, (uint8_t)row.to, (uint8_t)row.a, (uint8_t)row.b);
+        return;
     }
     if (n > 1 && is_near(row) && columns < n * LANES) { /* a repeat for each row */
         g.slow = columns / LANES;
@@ -143,6 +169,11 @@ __aicore__ inline void plan_rows(Grid &g, Strides row, uint32_t n, Strides other
         g.near = other;
         g.tail = columns % LANES;
         g.repeats = n;
+        if (g.slow == 0) {
+            g.slow = 1;
+            g.lanes = columns;
+            g.tail = 0;
+        }
         g.steps = BinaryRepeatParams(1, 1, 1, (uint8_t)(row.to / BLOCK), (uint8_t)(row.a / BLOCK),
                                      (uint8_t)(row.b / BLOCK));
         return;
@@ -172,18 +203,33 @@ __aicore__ inline void plan_grid(Grid &g, Steps ts, Steps as, Steps bs, uint32_t
     }
 }
 
+/* The same calls for n groups of columns, `step` floats apart; false: they do not fit the grid. */
+__aicore__ inline bool plan_groups(Grid &g, uint32_t n, uint32_t step) {
+    if (n == 1 || g.lanes == 0) {
+        return n == 1;
+    }
+    g.slow = n;
+    g.far = {step, step, step};
+    return true;
+}
+
 /* The calls of a slow step. */
 template <Op OP>
-AICORE_INLINE void walk_line(const Grid &g, LocalTensor<float> to, LocalTensor<float> a,
-                             LocalTensor<float> b) {
-    for (uint32_t left = g.fast;;) {
+AICORE_INLINE void walk_line(const Grid &g, const LocalTensor<float> &to,
+                             const LocalTensor<float> &a, const LocalTensor<float> &b) {
+    if (g.fast == 1) {
         apply_whole<OP>(to, a, b, g.repeats, g.steps);
+        return;
+    }
+    LocalTensor<float> p = to, q = a, r = b;
+    for (uint32_t left = g.fast;;) {
+        apply_whole<OP>(p, q, r, g.repeats, g.steps);
         if (--left == 0) {
             return;
         }
-        to = to[g.near.to];
-        a = a[g.near.a];
-        b = b[g.near.b];
+        p = p[g.near.to];
+        q = q[g.near.a];
+        r = r[g.near.b];
     }
 }
 
@@ -199,90 +245,90 @@ __aicore__ inline void walk_counts(const Grid &g, const LocalTensor<float> &to,
     }
 }
 
-/* Before and after walks through a grid with less than LANES columns: their mask is set once. */
+/* Before and after walks: the mask of narrow calls is set once. */
 AICORE_INLINE void narrow_lanes(const Grid &g) {
-    if (g.slow == 0) {
-        SetVectorMask<float>((int32_t)g.tail);
+    if (g.lanes > 0) {
+        SetVectorMask<float>((int32_t)g.lanes);
     }
 }
 
 AICORE_INLINE void widen_lanes(const Grid &g) {
-    if (g.slow == 0) {
+    if (g.lanes > 0) {
         ResetMask();
     }
 }
 
-/* Where the grid may have less than LANES columns, between narrow_lanes and widen_lanes. */
+/* Between narrow_lanes and widen_lanes. */
 template <Op OP>
-AICORE_INLINE void walk(const Grid &g, const LocalTensor<float> &to, const LocalTensor<float> &a,
-                        const LocalTensor<float> &b) {
+AICORE_INLINE void walk(const Grid &g, LocalTensor<float> to, LocalTensor<float> a,
+                        LocalTensor<float> b) {
     if (g.repeats == 0) {
         walk_counts<OP>(g, to, a, b);
         return;
     }
-    Strides at = {0, 0, 0};
-    for (uint32_t i = 0; i < g.slow; i++) {
-        walk_line<OP>(g, to[at.to], a[at.a], b[at.b]);
-        at.to += g.far.to;
-        at.a += g.far.a;
-        at.b += g.far.b;
+    for (uint32_t left = g.slow;;) {
+        walk_line<OP>(g, to, a, b);
+        if (--left == 0) {
+            break;
+        }
+        to = to[g.far.to];
+        a = a[g.far.a];
+        b = b[g.far.b];
     }
     if (g.tail > 0) {
-        uint32_t column = g.slow * LANES;
-        if (g.slow > 0) {
-            SetVectorMask<float>((int32_t)g.tail);
-        }
-        walk_line<OP>(g, to[column], a[column], b[column]);
-        if (g.slow > 0) {
-            ResetMask();
-        }
+        SetVectorMask<float>((int32_t)g.tail);
+        walk_line<OP>(g, to[g.far.to], a[g.far.a], b[g.far.b]);
+        ResetMask();
     }
 }
 
-/* Two products with one factor in common, which is the second: to = a * b, to2 = a2 * b. */
-struct Pair {
-    LocalTensor<float> to, a, to2, a2, b;
-};
-
-AICORE_INLINE void multiply_line(const Grid &g, Pair p) {
+/* The same for two products with a factor in common: to = a * b, to2 = a2 * b. */
+AICORE_INLINE void multiply_line(const Grid &g, const LocalTensor<float> &to,
+                                 const LocalTensor<float> &a, const LocalTensor<float> &to2,
+                                 const LocalTensor<float> &a2, const LocalTensor<float> &b) {
+    if (g.fast == 1) {
+        apply_whole<MUL>(to, a, b, g.repeats, g.steps);
+        apply_whole<MUL>(to2, a2, b, g.repeats, g.steps);
+        return;
+    }
+    LocalTensor<float> p = to, q = a, p2 = to2, q2 = a2, r = b;
     for (uint32_t left = g.fast;;) {
-        apply_whole<MUL>(p.to, p.a, p.b, g.repeats, g.steps);
-        apply_whole<MUL>(p.to2, p.a2, p.b, g.repeats, g.steps);
+        apply_whole<MUL>(p, q, r, g.repeats, g.steps);
+        apply_whole<MUL>(p2, q2, r, g.repeats, g.steps);
         if (--left == 0) {
             return;
         }
-        p.to = p.to[g.near.to];
-        p.a = p.a[g.near.a];
-        p.to2 = p.to2[g.near.to];
-        p.a2 = p.a2[g.near.a];
-        p.b = p.b[g.near.b];
+        p = p[g.near.to];
+        q = q[g.near.a];
+        p2 = p2[g.near.to];
+        q2 = q2[g.near.a];
+        r = r[g.near.b];
     }
 }
 
-AICORE_INLINE void multiply_both(const Grid &g, const LocalTensor<float> &to,
-                                 const LocalTensor<float> &a, const LocalTensor<float> &to2,
-                                 const LocalTensor<float> &a2, const LocalTensor<float> &b) {
+AICORE_INLINE void multiply_both(const Grid &g, LocalTensor<float> to, LocalTensor<float> a,
+                                 LocalTensor<float> to2, LocalTensor<float> a2,
+                                 LocalTensor<float> b) {
     if (g.repeats == 0) {
         walk_counts<MUL>(g, to, a, b);
         walk_counts<MUL>(g, to2, a2, b);
         return;
     }
-    Strides at = {0, 0, 0};
-    for (uint32_t i = 0; i < g.slow; i++) {
-        multiply_line(g, {to[at.to], a[at.a], to2[at.to], a2[at.a], b[at.b]});
-        at.to += g.far.to;
-        at.a += g.far.a;
-        at.b += g.far.b;
+    for (uint32_t left = g.slow;;) {
+        multiply_line(g, to, a, to2, a2, b);
+        if (--left == 0) {
+            break;
+        }
+        to = to[g.far.to];
+        a = a[g.far.a];
+        to2 = to2[g.far.to];
+        a2 = a2[g.far.a];
+        b = b[g.far.b];
     }
     if (g.tail > 0) {
-        uint32_t column = g.slow * LANES;
-        if (g.slow > 0) {
-            SetVectorMask<float>((int32_t)g.tail);
-        }
-        multiply_line(g, {to[column], a[column], to2[column], a2[column], b[column]});
-        if (g.slow > 0) {
-            ResetMask();
-        }
+        SetVectorMask<float>((int32_t)g.tail);
+        multiply_line(g, to[g.far.to], a[g.far.a], to2[g.far.to], a2[g.far.a], b[g.far.b]);
+        ResetMask();
     }
 }
 

@@ -213,6 +213,10 @@ template <typename T>
 __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Args &args,
                               TPipe &pipe) {
     set_arguments(k, args);
+    if (t.stream) { /* read once, and too much to be in the L2 cache still */
+        k.dy.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+        k.x.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+    }
     k.t = &t;
     k.whole = t.flat && t.row * sizeof(T) % 32 == 0;
     pipe.InitBuffer(k.work, t.work_bytes);

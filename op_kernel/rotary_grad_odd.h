@@ -310,6 +310,10 @@ __aicore__ inline void set_up(Kernel<T, TC> &k, const RotaryGradTiling &t, const
     k.sin.SetGlobalBuffer((__gm__ TC *)args.sin);
     k.sum[0].SetGlobalBuffer((__gm__ TC *)args.dcos);
     k.sum[1].SetGlobalBuffer((__gm__ TC *)args.dsin);
+    if (t.stream) { /* read once, and too much to be in the L2 cache still */
+        k.dy.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+        k.x.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+    }
     pipe.InitBuffer(k.work, t.work_bytes);
     pipe.InitBuffer(k.in_dy, 2, t.tile_bytes);
     pipe.InitBuffer(k.shift_x, t.shift_bytes);

@@ -23,6 +23,9 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
     if (which == 1) {
         if constexpr (SWAPPED<MODE>) {
             negate_second<MODE>(k, rows, band.count, s.row);
+        } else if (s.pitch == LANES && rotations <= REPEATS) {
+            Muls<float, false>(rows, rows, -1.0f, MASK_PLACEHOLDER, (uint8_t)rotations,
+                               UnaryRepeatParams(1, 1, 2 * LANES / BLOCK, 2 * LANES / BLOCK));
         } else {
             scale_rows(rows, step, rows, step, -1.0f, rotations, s.pitch);
         }
@@ -97,7 +100,7 @@ __aicore__ inline void find_band(const RotaryGradTiling &t, Band &band, int64_t 
     }
     if (begins || band.cos_row == 0) {
         int64_t tiles = (left + t.tile_cos - 1) / t.tile_cos;
-        band.tile = (uint32_t)((left + tiles - 1) / tiles);
+        band.tile = up((uint32_t)((left + tiles - 1) / tiles), t.align);
         tiles = (left + band.tile - 1) / band.tile;
         band.head = sizeof(T) == 4 ? band.tile : (uint32_t)(left - (tiles - 1) * band.tile);
     } else {

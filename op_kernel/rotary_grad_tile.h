@@ -24,6 +24,8 @@ struct Tile {
     uint32_t plane, half_count;
     /* cos and sin times dy; what the partner gives; products of rows, and of halves of rows */
     Grid multiply, combine, terms, halves;
+    /* elements of a row that one walk through `halves` is for */
+    uint32_t span;
     /* the grids are there */
     bool planned;
     /* between memory and the UB: whole blocks at regular steps, if `plain` */
@@ -96,9 +98,11 @@ __aicore__ inline void plan_calls(const RotaryGradTiling &t, const Strip &s, Til
         plan_grid(tile.terms, to, steps, steps, cos_rows, rows, s.row);
     }
     if constexpr (MODE == ROTARY_HALVES) {
-        bool many = rotations > REPEATS;
-        Steps all = {2 * s.pitch, s.row};
+        uint32_t step = 2 * s.pitch;
+        Steps all = {step, s.row};
+        bool many = rotations > REPEATS && !is_short({step, step, step}, rotations, s.pitch);
         plan_grid(tile.halves, to, steps, steps, cos_rows, rows, s.pitch);
+        tile.span = plan_groups(tile.halves, t.rotations, step) ? s.row : step;
         plan_grid(tile.combine, all, all, all, many ? t.rotations : rotations, many ? tile.n : 1,
                   s.pitch);
     }
@@ -221,7 +225,7 @@ AICORE_INLINE void make_terms(Kernel<T> &k, const Band &band, const Tile &tile,
         multiply_both(tile.halves, k.terms, x, k.terms[dsin], x[tile.plane], dy);
         multiply_both(tile.halves, k.terms[b], x[tile.plane], k.terms[dsin + b], x, dy[b]);
     } else {
-        for (uint32_t a = 0; a < s.row; a += 2 * b) {
+        for (uint32_t a = 0; a < s.row; a += tile.span) {
             walk<MUL>(tile.halves, k.terms[dsin + a], dy[a], x[a + b]);
             walk<MUL>(tile.halves, k.terms[dsin + a + b], dy[a + b], x[a]);
         }

@@ -139,6 +139,10 @@ typedef struct RotaryGradTiling {
     uint32_t signs_at;
     /* All of it. */
     uint32_t ub_bytes;
+    /* lines that begin at a 512-byte line of memory; tiles do, where they have a choice */
+    uint32_t align;
+    /* dy and x are too large to be in the L2 cache */
+    uint32_t stream;
     /* The contiguous path (rotary_grad_odd.h). A tile is tile_cos rows of cos, a slab of cos has
      * `cosines` elements, sum_row is unused, sin is at other_at, dx_at is a spare tile.
      * cos_last: the slabs are steps, and all rows of a row of cos a group.

@@ -35,6 +35,14 @@ enum {
     MEETING = 8192,
     /* elements worth starting a core for */
     CORE = 2048,
+    /* elements that a core computes in the time that one more core adds to the launch */
+    LAUNCH = 300,
+    /* bytes in which memory is read at its best */
+    GM_LINE = 512,
+    /* units of such lines that a core of a usual chip must have: it may get one more than others */
+    UNITS = 64,
+    /* bytes of dy and x that may still be in the L2 cache when we come */
+    KEPT_IN_L2 = 64 << 20,
 };
 
 /* Chunks and tiles for rows of `pitch` elements in the UB; `unit` rows begin and end at 32-byte
@@ -274,6 +282,33 @@ static void choose_units(RotaryGradTiling *t, int64_t outer, int64_t size) {
     t->unit = t->segments > 1 ? round_up(t->tile_cos, t->unit) : t->unit;
 }
 
+/* Cores and tiles that begin at lines of memory, if that leaves the shares even. */
+static void align_units(RotaryGradTiling *t, int64_t size) {
+    int64_t align = 1, line = t->cos_stride * t->row * size;
+    while (align * line % GM_LINE != 0) {
+        align *= 2;
+    }
+    if (t->segments == 1 && t->strips == 1 && align > t->unit && align % t->unit == 0 &&
+        2 * align <= t->tile_cos && t->lines >= align * CORES * UNITS) {
+        t->unit = t->align = (uint32_t)align;
+        t->tile_cos = (uint32_t)(t->tile_cos / align * align);
+    }
+}
+
+/* As many cores as give the least time, the launch included; `pieces` are equal. */
+static int64_t worth_starting(int64_t pieces, int64_t elements, const struct ascgrad_chip *chip) {
+    int64_t piece = ceil_div(elements, most(1, pieces)), each = ceil_div(pieces, chip->cores);
+    int64_t cores = ceil_div(pieces, most(1, each)), time = each * piece + LAUNCH * cores;
+    for (;;) {
+        int64_t fewer = ceil_div(pieces, ++each), longer = each * piece + LAUNCH * fewer;
+        if (longer >= time || chip->arch == ASCGRAD_ARCH_950) { /* whose launch takes one time */
+            return cores;
+        }
+        time = longer;
+        cores = fewer;
+    }
+}
+
 /* Everything but zeros and the UB. Returns the kernel's mode. */
 static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     int64_t size = work->size, block = GM_BLOCK / size;
@@ -303,18 +338,22 @@ static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     /* runs of rows begin at blocks */
     cut_up(t, mode, outer, round_up(pitch, block), size, work->table);
     choose_units(t, outer, size);
+    align_units(t, size);
     return mode;
 }
 
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch) {
-    *t = (RotaryGradTiling){.tile = ROTARY_LEAST_TILE, .strips = 1, .unit = 1, .segments = 1};
+    *t = (RotaryGradTiling){
+        .tile = ROTARY_LEAST_TILE, .strips = 1, .unit = 1, .segments = 1, .align = 1};
     int64_t pieces = 1;
     uint32_t mode = ROTARY_HALVES;
     if (work->elements > 0) {
         t->with_x = work->with_x;
         mode = plan(work, t);
         pieces = least(ceil_div(t->lines, t->unit) * t->segments, ceil_div(work->elements, CORE));
+        pieces = worth_starting(pieces, work->elements, chip);
+        t->stream = work->elements * work->size * (1 + work->with_x) > KEPT_IN_L2;
     }
     t->zeros = work->zeros;
     pieces = most(pieces, ceil_div(t->zeros, 4 * CORE));
