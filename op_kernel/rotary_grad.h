@@ -57,6 +57,8 @@ struct Slots {
     TEventID in_full[2], in_free[2], cos_full[2], cos_free[2], out_full[2], out_free[2];
     /* of dcos and dsin there is one buffer each */
     TEventID sum_full, sum_free;
+    /* of a slot on the way out through which tails go */
+    TEventID tail_free, tail_full;
 };
 
 template <typename T> struct Kernel {
@@ -180,6 +182,10 @@ template <typename T> __aicore__ inline void open_out(Kernel<T> &k, TPipe &pipe)
         k.sum_out[1] = k.sum_out[0][t.sum_bytes / sizeof(Table<T>)];
     }
     k.out = 0;
+    if (t.dy_row > t.row) {
+        k.slots.tail_free = pipe.AllocEventID<HardEvent::V_MTE2>();
+        k.slots.tail_full = pipe.AllocEventID<HardEvent::MTE2_MTE3>();
+    }
     k.slots.sum_full = pipe.AllocEventID<HardEvent::V_MTE3>();
     k.slots.sum_free = pipe.AllocEventID<HardEvent::MTE3_V>();
     SetFlag<HardEvent::MTE3_V>(k.slots.sum_free);
@@ -192,6 +198,10 @@ template <typename T> __aicore__ inline void open_out(Kernel<T> &k, TPipe &pipe)
 
 /* No flag stays set behind the kernel. */
 template <typename T> __aicore__ inline void close_slots(Kernel<T> &k, TPipe &pipe) {
+    if (k.t->dy_row > k.t->row) {
+        pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.tail_free);
+        pipe.ReleaseEventID<HardEvent::MTE2_MTE3>(k.slots.tail_full);
+    }
     WaitFlag<HardEvent::MTE3_V>(k.slots.sum_free);
     pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.sum_full);
     pipe.ReleaseEventID<HardEvent::MTE3_V>(k.slots.sum_free);
@@ -336,9 +346,9 @@ template <typename T, int MODE> AICORE_INLINE void fetch_cosines(Kernel<T> &k, c
         DataCopy(in, k.cos[at], count);
         DataCopy(in[count], k.sin[at], count);
     } else {
-        move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in, k.cos, area, band.strip, t);
+        move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in, k.cos, area, band.strip, t, t.row);
         move_rows<Table<T>, MODE == ROTARY_PAIRS, true>(in[sines_at<T>(band)], k.sin, area,
-                                                        band.strip, t);
+                                                        band.strip, t, t.row);
     }
     SetFlag<HardEvent::MTE2_V>(k.slots.cos_full[band.slot]);
 }

@@ -74,20 +74,53 @@ __aicore__ inline void copy_out(const GlobalTensor<T> &to, const LocalTensor<T> 
 
 enum Halves { FIRST_HALVES = 1, BOTH_HALVES = 2 };
 
-/* PAIRS: this tensor's rows are pairs. IN: to the UB. Runs that fall into step with their blocks
- * move at once. */
+/* Blocks of `width` elements of rows that are `row` elements apart, from `at` on, a block of each
+ * row; `pitch`: from block to block in the UB, `apart`: from run to run. */
+template <typename T, bool IN>
+__aicore__ inline void move_columns(const LocalTensor<T> &ub, const GlobalTensor<T> &gm,
+                                    const Area &area, int64_t row, int64_t at, int64_t width,
+                                    int64_t pitch, uint32_t apart) {
+    constexpr int64_t size = sizeof(T);
+    int64_t natural = (width * size + 31) / 32, skip = pitch * size / 32 - natural;
+    bool joined = area.rows == 1;
+    uint32_t blocks = joined ? area.runs : area.rows, runs = joined ? 1 : area.runs;
+    int64_t gap = ((joined ? area.stride : 1) * row - width) * size;
+    for (uint32_t run = 0; run < runs; run++) {
+        int64_t from = (area.first + run * area.stride) * row + at;
+        if constexpr (IN) {
+            uint32_t zeros = (uint32_t)(natural * 32 / size - width);
+            copy_in(ub[run * apart], gm[from], blocks, width * size, gap, skip, zeros);
+        } else {
+            copy_out(gm[from], ub[run * apart], blocks, width * size, gap, skip);
+        }
+    }
+}
+
+/* PAIRS: this tensor's rows are pairs. IN: to the UB. row: elements of a row in memory; if they are
+ * more than t.row, their tails stay out unless rows are flat. Runs that fall into step with their
+ * blocks move at once. */
 template <typename T, bool PAIRS, bool IN, Halves HALVES = BOTH_HALVES>
 __aicore__ inline void move_rows(const LocalTensor<T> &ub, const GlobalTensor<T> &gm,
-                                 const Area &area, const Strip &s, const RotaryGradTiling &t) {
+                                 const Area &area, const Strip &s, const RotaryGradTiling &t,
+                                 int64_t row) {
     constexpr int64_t size = sizeof(T);
     if (t.flat) {
-        int64_t length = area.rows * t.row * size, gap = (area.stride - area.rows) * t.row * size;
+        int64_t length = area.rows * row * size, gap = (area.stride - area.rows) * row * size;
         if constexpr (IN) {
             uint32_t zeros =
                 (uint32_t)((32 - length % 32) % 32 / size); /* to the end of a run's block */
-            copy_in(ub, gm[area.first * t.row], area.runs, length, gap, 0, zeros);
+            copy_in(ub, gm[area.first * row], area.runs, length, gap, 0, zeros);
         } else {
-            copy_out(gm[area.first * t.row], ub, area.runs, length, gap, 0);
+            copy_out(gm[area.first * row], ub, area.runs, length, gap, 0);
+        }
+        return;
+    }
+    if (row > t.row) {
+        int64_t column = PAIRS ? 2 * s.column : s.column, width = PAIRS ? 2 * s.width : s.width;
+        uint32_t parts = PAIRS ? 1 : 2 * t.rotations, apart = area.rows * s.row;
+        for (uint32_t part = 0; part < parts; part++) {
+            move_columns<T, IN>(ub[part * s.pitch], gm, area, row, column + part * t.half, width,
+                                s.row, apart);
         }
         return;
     }
@@ -95,18 +128,18 @@ __aicore__ inline void move_rows(const LocalTensor<T> &ub, const GlobalTensor<T>
     int64_t width = PAIRS ? 2 * (int64_t)s.width : s.width,
             pitch = PAIRS ? s.row : 2 * (int64_t)s.pitch;
     int64_t column = PAIRS ? 2 * s.column : s.column;
-    int64_t apart = t.strips == 1 && !PAIRS ? 2 * t.half : t.row; /* from block to block */
+    int64_t apart = t.strips == 1 && !PAIRS ? 2 * t.half : row; /* from block to block */
     uint32_t blocks = area.rows * (PAIRS ? 1 : t.rotations), runs = area.runs;
     if (runs > 1 && blocks == 1) {
         blocks = runs;
-        apart = area.stride * t.row;
+        apart = area.stride * row;
         runs = 1;
     }
     int64_t natural = (width * size + 31) / 32,
             skip = pitch * size / 32 - natural; /* 32-byte blocks */
     for (uint32_t run = 0; run < runs; run++) {
         for (uint32_t part = 0; part < parts; part++) {
-            int64_t at = (area.first + run * area.stride) * t.row + column + part * t.half;
+            int64_t at = (area.first + run * area.stride) * row + column + part * t.half;
             uint32_t ub_at = run * area.rows * s.row + part * s.pitch;
             if constexpr (IN) {
                 uint32_t zeros = (uint32_t)(natural * 32 / size - width);

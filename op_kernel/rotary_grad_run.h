@@ -76,7 +76,8 @@ AICORE_INLINE void store_sums(Kernel<T> &k, const Band &band, uint32_t from, uin
         } else if (k.whole) {
             DataCopy(k.sum[i][area.first * t.row], out, count);
         } else {
-            move_rows<Table<T>, MODE == ROTARY_PAIRS, false>(out, k.sum[i], area, band.strip, t);
+            move_rows<Table<T>, MODE == ROTARY_PAIRS, false>(out, k.sum[i], area, band.strip, t,
+                                                             t.row);
         }
     }
     SetFlag<HardEvent::MTE3_V>(k.slots.sum_free);

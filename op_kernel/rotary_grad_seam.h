@@ -66,11 +66,11 @@ __aicore__ inline void store_runs(Kernel<T> &k, const LocalTensor<T> &out, const
     bool cut = ends && area.runs > 1 && is_foreign(k, area.first + area.rows);
     bool cut_last = ends && is_foreign(k, last + area.rows);
     if (!cut && !cut_last) {
-        move_rows<T, PAIRS, false>(out, k.dx, area, s, t);
+        move_rows<T, PAIRS, false>(out, k.dx, area, s, t, t.dy_row);
         return;
     }
     if (!t.flat && !PAIRS) {
-        move_rows<T, PAIRS, false, FIRST_HALVES>(out, k.dx, area, s, t);
+        move_rows<T, PAIRS, false, FIRST_HALVES>(out, k.dx, area, s, t, t.dy_row);
     }
     for (uint32_t run = 0; run < area.runs; run++) {
         bool here = run + 1 < area.runs ? cut : cut_last;

@@ -9,6 +9,7 @@
 #define ROTARY_GRAD_TILE_H
 
 #include "rotary_grad_seam.h"
+#include "rotary_grad_tail.h"
 
 namespace rotary {
 
@@ -18,6 +19,8 @@ struct Tile {
     uint32_t cos_rows, rows, width;
     /* rows of dy, elements in fp32 of them all, and of one row for each of cos */
     uint32_t n, count, size;
+    /* elements of a row of dy in the UB, which may have a tail, and of all rows */
+    uint32_t wide, all;
     /* elements of a run of neighbouring rows, and from run to run in a 16-bit type */
     uint32_t run, run_pitch, runs;
     /* elements from plane to plane, and of a plane */
@@ -49,7 +52,7 @@ struct Spot {
 /* Whether DataCopy is able to move the tile: lengths and gaps in 32-byte blocks, in 16 bits. */
 template <typename T> __aicore__ inline void plan_moves(const RotaryGradTiling &t, Tile &tile) {
     const Area &a = tile.area;
-    int64_t row = t.row * sizeof(T), length = a.rows * row / 32, gap = 0;
+    int64_t row = t.dy_row * sizeof(T), length = a.rows * row / 32, gap = 0;
     if (a.runs > 1) {
         gap = (a.stride - a.rows) * row / 32;
     }
@@ -64,18 +67,20 @@ template <typename T> __aicore__ inline void plan_moves(const RotaryGradTiling &
 template <typename T, int MODE>
 __aicore__ inline void shape_tile(const RotaryGradTiling &t, const Strip &s, Tile &tile,
                                   uint32_t cos_rows, uint32_t rows) {
-    uint32_t n = cos_rows * rows;
+    uint32_t n = cos_rows * rows, wide = t.with_tails ? (uint32_t)t.dy_row : s.row;
     tile.cos_rows = cos_rows;
     tile.rows = rows;
     tile.width = s.width;
     tile.n = n;
     tile.count = n * s.row;
+    tile.wide = wide;
+    tile.all = n * wide;
     tile.size = cos_rows * s.row;
     tile.half_count = n * s.pitch;
     tile.plane = sizeof(T) == 4 ? t.tile / 2 : (tile.half_count + 15) / 16 * 16;
     tile.runs = t.cos_last ? rows : 1;
     tile.area = {0, tile.runs, t.cos_last ? cos_rows : n, t.inner_stride};
-    tile.run = tile.area.rows * s.row;
+    tile.run = tile.area.rows * wide;
     /* Runs begin at 32-byte blocks in a 16-bit type. If it takes two rows to fill blocks, which
      * SWAPPED modes do not mind, that may leave a gap between runs. */
     tile.run_pitch = SWAPPED<MODE> ? (tile.run + 15) / 16 * 16 : tile.run;
@@ -89,22 +94,27 @@ __aicore__ inline void plan_calls(const RotaryGradTiling &t, const Strip &s, Til
     uint32_t cos_rows = tile.cos_rows, rows = tile.rows, rotations = tile.n * t.rotations;
     uint32_t cos_step = t.cos_last ? 1 : rows, row = t.cos_last ? cos_rows : 1;
     Steps cs = {s.row, 0}, to = {s.row, 2 * tile.size};
-    Steps steps = {cos_step * s.row, row * s.row}, planes = {cos_step * s.pitch, row * s.pitch};
+    Steps steps = {cos_step * tile.wide, row * tile.wide}, xs = {cos_step * s.row, row * s.row};
+    Steps planes = {cos_step * s.pitch, row * s.pitch};
     if constexpr (MODE == ROTARY_PLANES) {
         plan_grid(tile.multiply, planes, cs, steps, cos_rows, rows, s.pitch);
         plan_grid(tile.halves, to, planes, steps, cos_rows, rows, s.pitch);
     } else {
         plan_grid(tile.multiply, steps, cs, steps, cos_rows, rows, s.row);
-        plan_grid(tile.terms, to, steps, steps, cos_rows, rows, s.row);
+        plan_grid(tile.terms, to, steps, xs, cos_rows, rows, s.row);
     }
     if constexpr (MODE == ROTARY_HALVES) {
         uint32_t step = 2 * s.pitch;
-        Steps all = {step, s.row};
-        bool many = rotations > REPEATS && !is_short({step, step, step}, rotations, s.pitch);
-        plan_grid(tile.halves, to, steps, steps, cos_rows, rows, s.pitch);
+        Steps all = {step, tile.wide};
+        bool many = t.with_tails ||
+                    (rotations > REPEATS && !is_short({step, step, step}, rotations, s.pitch));
+        plan_grid(tile.halves, to, steps, xs, cos_rows, rows, s.pitch);
         tile.span = plan_groups(tile.halves, t.rotations, step) ? s.row : step;
         plan_grid(tile.combine, all, all, all, many ? t.rotations : rotations, many ? tile.n : 1,
                   s.pitch);
+    } else if (SWAPPED<MODE> && t.with_tails) {
+        Steps all = {0, tile.wide};
+        plan_grid(tile.combine, all, all, all, 1, tile.n, s.row);
     }
     tile.planned = true;
 }
@@ -112,9 +122,9 @@ __aicore__ inline void plan_calls(const RotaryGradTiling &t, const Strip &s, Til
 /* Between a 16-bit type, where runs may have gaps, and fp32, where they follow each other. */
 template <int MODE, typename TO, typename FROM>
 AICORE_INLINE void cast_runs(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
-                             const RoundMode mode, const Tile &tile) {
+                             const RoundMode mode, const Tile &tile, uint32_t count) {
     if (!SWAPPED<MODE> || tile.run_pitch == tile.run) {
-        cast_run(to, from, mode, tile.count);
+        cast_run(to, from, mode, count);
         return;
     }
     uint32_t to_pitch = sizeof(TO) == 2 ? tile.run_pitch : tile.run;
@@ -157,7 +167,13 @@ AICORE_INLINE void combine(Kernel<T> &k, const Band &band, const Tile &tile,
         walk<SUB>(tile.combine, dx[b], dx[b], k.w_other);
         widen_lanes(tile.combine);
     } else if constexpr (SWAPPED<MODE>) {
-        apply_run<ADD>(dx, dx, k.w_other, tile.count);
+        if (k.t->with_tails) {
+            narrow_lanes(tile.combine);
+            walk<ADD>(tile.combine, dx, dx, k.w_other);
+            widen_lanes(tile.combine);
+        } else {
+            apply_run<ADD>(dx, dx, k.w_other, tile.count);
+        }
     } else {
         apply_run<ADD>(dx, dx, k.w_other[tile.plane], tile.half_count);
         apply_run<SUB>(dx[tile.plane], dx[tile.plane], k.w_other, tile.half_count);
@@ -180,12 +196,16 @@ AICORE_INLINE void store_dx(Kernel<T> &k, const Band &band, const Spot &spot, ui
         }
     } else if constexpr (sizeof(T) == 2) {
         vector_done();
-        cast_runs<MODE>(out, k.w_dx, RoundMode::CAST_RINT, tile);
+        if (t.with_tails) {
+            narrow_rows(t, out, k.w_dx, tile.n);
+        } else {
+            cast_runs<MODE>(out, k.w_dx, RoundMode::CAST_RINT, tile, tile.count);
+        }
     }
     send_out(k, slot);
     constexpr bool pairs = MODE == ROTARY_PAIRS || MODE == ROTARY_PLANES;
     if (tile.plain) {
-        DataCopy(k.dx[spot.row * t.row], out, tile.out);
+        DataCopy(k.dx[spot.row * t.dy_row], out, tile.out);
     } else {
         Area area = tile.area;
         area.first = spot.row;
@@ -193,7 +213,7 @@ AICORE_INLINE void store_dx(Kernel<T> &k, const Band &band, const Spot &spot, ui
             uint32_t apart = t.flat ? tile.run_pitch : tile.run;
             store_runs<T, pairs>(k, out, area, band.strip, apart);
         } else {
-            move_rows<T, pairs, false>(out, k.dx, area, band.strip, t);
+            move_rows<T, pairs, false>(out, k.dx, area, band.strip, t, t.dy_row);
         }
     }
     free_out(k, slot);
@@ -314,7 +334,7 @@ AICORE_INLINE void widen_x(Kernel<T> &k, const Band &band, const Tile &tile,
             deal(k.w_x, tile.plane, k.w_other, tile.count);
         }
     } else if constexpr (sizeof(T) == 2) {
-        cast_runs<MODE>(k.w_x, in, RoundMode::CAST_NONE, tile);
+        cast_runs<MODE>(k.w_x, in, RoundMode::CAST_NONE, tile, tile.count);
     }
 }
 
@@ -332,13 +352,13 @@ AICORE_INLINE void swap_dy(Kernel<T> &k, const Tile &tile, const LocalTensor<T> 
         }
     }
     vector_done();
-    cast_runs<MODE>(k.w_swap, swapped, RoundMode::CAST_NONE, tile);
+    cast_runs<MODE>(k.w_swap, swapped, RoundMode::CAST_NONE, tile, tile.all);
 }
 
 template <typename T, int MODE>
 AICORE_INLINE void widen_dy(Kernel<T> &k, const Tile &tile, const LocalTensor<T> &in) {
     if constexpr (sizeof(T) == 2) {
-        cast_runs<MODE>(k.w_dy, in, RoundMode::CAST_NONE, tile);
+        cast_runs<MODE>(k.w_dy, in, RoundMode::CAST_NONE, tile, tile.all);
         if constexpr (MODE == ROTARY_TURNED && MIXED<T>) { /* the table is one of floats */
             vector_done();
             gather_all(k.w_swap, k.w_dy, tile.count, k.table, k.t->table, 4);
@@ -346,7 +366,7 @@ AICORE_INLINE void widen_dy(Kernel<T> &k, const Tile &tile, const LocalTensor<T>
             swap_dy<T, MODE>(k, tile, in);
         }
     } else if constexpr (SWAPPED<MODE>) {
-        gather_all(k.w_swap, in, tile.count, k.table, k.t->table, 4);
+        gather_all(k.w_swap, in, tile.all, k.table, k.t->table, 4);
     }
 }
 
@@ -357,19 +377,25 @@ AICORE_INLINE void fetch_tile(Kernel<T> &k, const Band &band, const Spot &spot) 
     const Tile &tile = *spot.tile;
     take_in(k, spot.slot);
     if (tile.plain) {
-        int64_t at = spot.row * t.row;
+        int64_t at = spot.row * t.dy_row;
         DataCopy(k.dy_in[spot.slot], k.dy[at], tile.in);
-        if (t.with_x) {
+        if (t.with_x && !t.with_tails) {
             DataCopy(k.x_in[spot.slot], k.x[at], tile.in);
         }
     } else {
         Area area = tile.area;
         area.first = spot.row;
-        move_rows<T, MODE == ROTARY_PAIRS, true>(k.dy_in[spot.slot], k.dy, area, band.strip, t);
-        if (t.with_x) {
+        move_rows<T, MODE == ROTARY_PAIRS, true>(k.dy_in[spot.slot], k.dy, area, band.strip, t,
+                                                 t.dy_row);
+        if (t.with_x && !t.with_tails) {
             move_rows<T, MODE == ROTARY_PAIRS || MODE == ROTARY_PLANES, true>(
-                k.x_in[spot.slot], k.x, area, band.strip, t);
+                k.x_in[spot.slot], k.x, area, band.strip, t, t.dy_row);
         }
+    }
+    if (t.with_x && t.with_tails) {
+        Area area = tile.area;
+        area.first = spot.row;
+        fetch_rotated_x(k, spot.slot, area);
     }
     send_in(k, spot.slot);
 }
@@ -388,12 +414,15 @@ __aicore__ inline void do_tile(Kernel<T> &k, const Band &band, const Spot &spot)
     if (t.with_x) {
         widen_x<T, MODE>(k, band, tile, k.x_in[spot.slot]);
     }
+    uint32_t slot = 0;
+    if (direct || t.with_tails) {
+        slot = take_out(k);
+    }
+    if (t.with_tails) {
+        keep_tails(t, k.dx_out[slot], k.dy_in[spot.slot], tile.n);
+    }
     if constexpr (!wide) {
         free_in(k, spot.slot);
-    }
-    uint32_t slot = 0;
-    if constexpr (direct) {
-        slot = take_out(k);
     }
     const LocalTensor<float> &dy = dy_of<T, MODE>(k, spot.slot);
     const LocalTensor<float> &partner = partner_of<T, MODE>(k, spot.slot);
@@ -402,7 +431,7 @@ __aicore__ inline void do_tile(Kernel<T> &k, const Band &band, const Spot &spot)
     multiply<T, MODE>(k, band, tile, spot.first, dx, dy, partner);
     vector_done();
     combine<T, MODE>(k, band, tile, dx);
-    if constexpr (!direct) {
+    if (!direct && !t.with_tails) {
         slot = take_out(k);
     }
     store_dx<T, MODE>(k, band, spot, slot);
@@ -416,6 +445,11 @@ __aicore__ inline void do_tile(Kernel<T> &k, const Band &band, const Spot &spot)
     if (t.levels > 0) {
         vector_done();
         accumulate(k, band, spot);
+    }
+    if (t.dy_row > t.row && !t.with_tails && band.strip.column == 0) {
+        Area area = tile.area;
+        area.first = spot.row;
+        copy_tails(k, area);
     }
 }
 

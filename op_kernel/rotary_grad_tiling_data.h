@@ -31,6 +31,10 @@
  *     row      | first half          | second half         |
  *     strips   | 0  | 1  | 2  | 3  | | 0  | 1  | 2  | 3  | |
  *
+ * cos may have fewer columns than dy: the first `row` elements of a row of dy are rotated, those
+ * behind, its tail, are dx as they are. Where everything begins at 32-byte blocks, rows are in the
+ * UB with their tails (with_tails); otherwise the two parts of a row come and go by themselves.
+ *
  * A piece of work is `unit` lines and one segment. Neighbouring pieces are one core's.
  */
 #ifndef ROTARY_GRAD_TILING_DATA_H
@@ -82,8 +86,9 @@ typedef struct RotaryGradTiling {
     int64_t chunks_inner;
     /* 1: none */
     int64_t segments;
-    /* elements of a row in memory */
+    /* elements of a row of cos in memory, and of dy */
     int64_t row;
+    int64_t dy_row;
     int64_t half;
     /* elements of dcos, and of dsin, to be set to 0 */
     int64_t zeros;
@@ -161,7 +166,8 @@ typedef struct RotaryGradTiling {
     uint32_t pack_at;
     uint32_t pair_at;
     uint32_t halve_at;
-    uint32_t reserved;
+    /* rows of dy and dx are in the UB with their tails */
+    uint32_t with_tails;
     /* elements from dcos to dsin in the workspace */
     int64_t plane;
 } RotaryGradTiling;

@@ -42,12 +42,15 @@ static inline uint64_t ref_elements(const struct ascgrad_arg *arg) {
     return arg->present ? (uint64_t)ascgrad_elements(arg->shape, 0, arg->shape->rank) : 0;
 }
 
-/* Least bytes of both rotary operators: dy, cos, sin in, and x with sums; dx, dcos, dsin out, the
- * last two as zeros without sums. */
+/* Least bytes of both rotary operators: dy, cos, sin in, and with sums x as far as it is rotated;
+ * dx, dcos, dsin out, the last two as zeros without sums. */
 static inline uint64_t ref_rotary_bytes(const struct ascgrad_node *node, uint32_t dy, uint32_t cos,
                                         bool sums) {
     uint64_t n = ref_elements(&node->in[dy]), c = ref_elements(&node->in[cos]);
-    return (sums ? 3 : 2) * n * ascgrad_dtype_size(node->in[dy].dtype) +
+    const struct ascgrad_shape *whole = node->in[dy].shape, *table = node->in[cos].shape;
+    uint64_t d = (uint64_t)whole->dim[whole->rank - 1], r = (uint64_t)table->dim[table->rank - 1];
+    uint64_t x = sums && d > 0 ? n / d * r : 0;
+    return (2 * n + x) * ascgrad_dtype_size(node->in[dy].dtype) +
            4 * c * ascgrad_dtype_size(node->in[cos].dtype);
 }
 

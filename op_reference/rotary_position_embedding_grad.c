@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * RotaryPositionEmbeddingGrad. dy, x, dx [..., D]; cos, sin, dcos, dsin the same with some leading
- * axes 1. The forward is y[j] = cos[j] * x[a(j)] + sin[j] * sign(j) * x[b(j)] with, for h = D / 2
- * and q = D / 4,
+ * RotaryPositionEmbeddingGrad. dy, x, dx [..., D]; cos, sin, dcos, dsin [..., R] with some leading
+ * axes 1, R <= D. The last D - R elements of a row are not rotated: their dx is dy. Of the others
+ * the forward is y[j] = cos[j] * x[a(j)] + sin[j] * sign(j) * x[b(j)] with, for h = R / 2
+ * and q = R / 4,
  *
  *   mode              a(j)                              b(j), sign(j)
  *   0 half            j                                 j+h, -1 for j < h;         j-h, +1 for j >=
  * h 1 interleave      j                                 j+1, -1 for even j;        j-1, +1 for odd
- * j 2 quarter         j                                 as half, in [0,D/2) and in [D/2,D) on their
+ * j 2 quarter         j                                 as half, in [0,R/2) and in [R/2,R) on their
  * own 3 interleave-half 2j for j < h, 2(j-h)+1 else       2j+1, -1 for j < h;        2(j-h), +1 for
  * j >= h
  *
@@ -57,7 +58,7 @@ static void clear(struct ref_tensor *t) {
 void ref_rotary_position_embedding_grad(const struct ref_tensor *in,
                                         const struct ascgrad_attr *attr, struct ref_tensor *out) {
     const struct ref_tensor *dy = &in[0], *cos = &in[1], *sin = &in[2], *x = &in[3];
-    int64_t d = dy->shape.dim[dy->shape.rank - 1];
+    int64_t d = dy->shape.dim[dy->shape.rank - 1], r = cos->shape.dim[dy->shape.rank - 1];
     int64_t rows = ascgrad_elements(&dy->shape, 0, dy->shape.rank - 1);
     for (int i = 0; i < 3; i++) {
         clear(&out[i]);
@@ -65,9 +66,12 @@ void ref_rotary_position_embedding_grad(const struct ref_tensor *in,
     for (int64_t row = 0; row < rows && d > 0; row++) {
         const double *g = dy->value + row * d;
         double *dx = out[0].value + row * d, *dx_magnitude = out[0].magnitude + row * d;
-        int64_t at = ref_serving_row(&dy->shape, &cos->shape, row) * d;
-        for (int64_t j = 0; j < d; j++) {
-            struct source from = source_of(attr[0].i, d, j);
+        int64_t at = ref_serving_row(&dy->shape, &cos->shape, row) * r;
+        for (int64_t j = r; j < d; j++) {
+            dx[j] = g[j];
+        }
+        for (int64_t j = 0; j < r; j++) {
+            struct source from = source_of(attr[0].i, r, j);
             add(dx, dx_magnitude, from.a, cos->value[at + j] * g[j]);
             add(dx, dx_magnitude, from.b, from.sign * sin->value[at + j] * g[j]);
             if (x->present) {

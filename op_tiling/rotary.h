@@ -22,8 +22,8 @@ struct rotary_axes {
 struct rotary_work {
     enum rotary_mode mode;
     struct rotary_axes axes;
-    /* elements of dy, of a row, and of dcos if it is to be cleared */
-    int64_t elements, row, zeros;
+    /* elements of dy, of a row of cos and of dy, and of dcos if it is to be cleared */
+    int64_t elements, row, dy_row, zeros;
     /* bytes of an element of dy, and of cos */
     int64_t size, table;
     bool with_x;

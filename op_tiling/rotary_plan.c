@@ -61,7 +61,7 @@ static void cut(RotaryGradTiling *t, const struct rotary_needs *n, int64_t pitch
     }
     int64_t rows =
         most(1, least(least(limit, TILE_ROWS) / run, (room / run - n->cosine) / n->tile));
-    if ((t->cos_last ? t->inner_stride : 1) * t->row * size > UINT32_MAX) {
+    if ((t->cos_last ? t->inner_stride : 1) * t->dy_row * size > UINT32_MAX) {
         rows = 1; /* a transfer cannot step that far */
     }
     rows = rows > unit ? rows / unit * unit : rows;
@@ -89,17 +89,22 @@ static void cut(RotaryGradTiling *t, const struct rotary_needs *n, int64_t pitch
     t->cosines = (uint32_t)(tiles * tile_cos * pitch);
 }
 
+/* Rows that begin and end at 32-byte blocks, of dx and of dcos. */
+static int64_t block_rows(const RotaryGradTiling *t, int64_t rows, int64_t size) {
+    return most(rows_per_block(rows * t->dy_row * size), rows_per_block(rows * t->row * size));
+}
+
 /* Whether the kernel can mend seams inside blocks: what a row has in the next row's block is not
  * more than its last half. */
 static bool may_be_ragged(const RotaryGradTiling *t, int64_t size) {
-    return t->half * size >= 32 - 32 / rows_per_block(t->row * size);
+    return t->dy_row == t->row && t->half * size >= 32 - 32 / rows_per_block(t->row * size);
 }
 
 /* Lines that stay on one core: `unit`, unless the rows of cos of every inner or outer step begin
  * inside blocks. Then all of a slab stay together, if that is little; a long run of them is cut,
  * and has seams. */
 static int64_t whole_rows(RotaryGradTiling *t, int64_t outer, int64_t size, int64_t unit) {
-    int64_t steps = t->cos_last ? t->inner : outer, run = t->cos_rows * t->cos_stride * t->row;
+    int64_t steps = t->cos_last ? t->inner : outer, run = t->cos_rows * t->cos_stride * t->dy_row;
     if (steps == 1 || run * size % 32 == 0) {
         return unit;
     }
@@ -107,12 +112,12 @@ static int64_t whole_rows(RotaryGradTiling *t, int64_t outer, int64_t size, int6
         t->ragged = true;
         return unit;
     }
-    return t->cos_rows * t->strips * rows_per_block(t->cos_rows * t->row * size);
+    return t->cos_rows * t->strips * block_rows(t, t->cos_rows, size);
 }
 
 /* Whether segments begin at blocks. */
 static bool splits_at_blocks(const RotaryGradTiling *t, int64_t outer, int64_t size) {
-    int64_t row = t->row * size, run = t->cos_rows * t->cos_stride * row;
+    int64_t row = t->dy_row * size, run = t->cos_rows * t->cos_stride * row;
     bool chunks = t->chunk_rows * t->inner_stride * row % 32 == 0;
     bool rows = t->cos_last ? t->lines == t->cos_rows * t->strips || t->slab_stride * row % 32 == 0
                             : t->cos_rows == 1 || t->cos_stride * row % 32 == 0;
@@ -123,7 +128,7 @@ static bool splits_at_blocks(const RotaryGradTiling *t, int64_t outer, int64_t s
 /* Whether segments begin at blocks, or are long enough to be worth the seams. */
 static bool may_split(const RotaryGradTiling *t, int64_t outer, int64_t size) {
     return splits_at_blocks(t, outer, size) ||
-           (t->slab_stride * t->row >= 16 * SEAMS_FROM && may_be_ragged(t, size));
+           (t->slab_stride * t->dy_row >= 16 * SEAMS_FROM && may_be_ragged(t, size));
 }
 
 /* Equal pieces over the cores of any chip: what the busiest core has, times its chip's cores. */
@@ -164,13 +169,16 @@ static int64_t segments_of(const RotaryGradTiling *t, int64_t pitch) {
 }
 
 /* The shape of a row, and the axes as the kernel walks them. Returns the steps outside of inner. */
-static int64_t lay_out(RotaryGradTiling *t, enum rotary_mode mode, struct rotary_axes a, int64_t d,
-                       int64_t size) {
+static int64_t lay_out(RotaryGradTiling *t, const struct rotary_work *work) {
+    enum rotary_mode mode = work->mode;
+    struct rotary_axes a = work->axes;
+    int64_t d = work->row, size = work->size;
+    bool tails = work->dy_row > d;
     t->row = d;
     t->half = mode == QUARTER ? d / 4 : d / 2;
     t->rotations = mode == QUARTER ? 2 : 1;
     int64_t slab = a.r0 * a.k1 * t->rotations * 2 * round_up(t->half, 32 / size);
-    if (a.r1 == 1 && a.k0 > 1 && mode != INTERLEAVE_HALF && slab <= TILE / 2) {
+    if (a.r1 == 1 && a.k0 > 1 && mode != INTERLEAVE_HALF && slab <= TILE / 2 && !tails) {
         /* K R K with little in a slab: the last rows of cos may as well be one, then a tile takes
          * several slabs. */
         t->row *= a.k1;
@@ -180,11 +188,12 @@ static int64_t lay_out(RotaryGradTiling *t, enum rotary_mode mode, struct rotary
     }
     t->cos_last = a.r1 == 1;
     t->cos_rows = a.k1;
-    if (t->rotations == 2 && t->cos_last) { /* they may as well be two rows */
+    if (t->rotations == 2 && t->cos_last && !tails) { /* they may as well be two rows */
         t->cos_rows *= 2;
         t->row /= 2;
         t->rotations = 1;
     }
+    t->dy_row = tails ? work->dy_row : t->row;
     t->inner = t->cos_last ? a.r0 : a.r1;
     t->cos_stride = a.r1;
     t->inner_stride = t->cos_last ? t->cos_rows : 1;
@@ -210,6 +219,12 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
         t->rotations = 1;
     }
     bool whole = t->strips == 1, aligned = t->half % 8 == 0;
+    if (t->dy_row > t->row) { /* flat is only what has its tails beside it */
+        bool blocks = t->row * size % 32 == 0 && t->dy_row * size % 32 == 0 && t->dy_row <= ROW;
+        t->with_tails =
+            whole && blocks && attribute != INTERLEAVE_HALF && (aligned || attribute == INTERLEAVE);
+        whole = t->with_tails;
+    }
     if (attribute == INTERLEAVE) {
         t->flat = whole && t->row % 8 == 0;
         t->table = table == 4 ? TABLE : 0;
@@ -235,7 +250,7 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
 static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pitch, int64_t size,
                    int64_t table) {
     bool odd = mode >= ROTARY_ODD_HALVES;
-    int64_t unit = rows_per_block(t->row * size);
+    int64_t unit = block_rows(t, 1, size);
     bool summed = t->inner > 1 || outer > 1 || t->cos_stride > 1;
     for (t->levels = summed && t->with_x;; t->levels++) {
         for (t->partial = 0;; t->partial = 1) {
@@ -268,9 +283,10 @@ static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pi
 
 /* What stays on one core. */
 static void choose_units(RotaryGradTiling *t, int64_t outer, int64_t size) {
-    int64_t unit = rows_per_block(t->row * size);
+    int64_t unit = block_rows(t, 1, size);
     t->ragged = t->segments > 1 && !splits_at_blocks(t, outer, size);
-    t->join_unit = t->strips == 1 ? unit : t->half * size % GM_BLOCK == 0 ? 1 : unit * t->strips;
+    bool blocks = t->half * size % GM_BLOCK == 0 && t->dy_row * size % GM_BLOCK == 0;
+    t->join_unit = t->strips == 1 ? unit : blocks ? 1 : unit * t->strips;
     t->unit = whole_rows(t, outer, size, t->join_unit);
     if (t->ragged) {
         int64_t step = t->cos_last ? t->inner_stride : t->outer_stride;
@@ -312,8 +328,11 @@ static int64_t worth_starting(int64_t pieces, int64_t elements, const struct asc
 /* Everything but zeros and the UB. Returns the kernel's mode. */
 static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     int64_t size = work->size, block = GM_BLOCK / size;
-    int64_t outer = lay_out(t, work->mode, work->axes, work->row, size);
-    uint32_t kind = work->table == size ? ascgrad_rotary_odd_kind(t, work->mode, outer, size) : 0;
+    int64_t outer = lay_out(t, work);
+    uint32_t kind = 0;
+    if (work->table == size && work->dy_row == work->row) {
+        kind = ascgrad_rotary_odd_kind(t, work->mode, outer, size);
+    }
     if (kind != 0) {
         RotaryGradTiling u = *t;
         int64_t around = ascgrad_rotary_odd_steps(&u, outer, size);
@@ -334,6 +353,7 @@ static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
         pitch = round_up(2 * t->width, block);
     }
     t->sum_row = (uint32_t)pitch;
+    pitch = t->with_tails ? t->dy_row : pitch;
     t->lines *= t->strips;
     /* runs of rows begin at blocks */
     cut_up(t, mode, outer, round_up(pitch, block), size, work->table);

@@ -47,11 +47,11 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, const struct
                               name(node, q->dy), name(node, q->cos), ascgrad_shape_text(dy, &a),
                               ascgrad_shape_text(cos, &b));
     }
-    if (dy->dim[dy->rank - 1] != cos->dim[dy->rank - 1]) {
-        return ascgrad_refuse(error, node,
-                              "the last dimensions of %s and %s must agree, got %lld and %lld",
-                              name(node, q->dy), name(node, q->cos),
-                              (long long)dy->dim[dy->rank - 1], (long long)cos->dim[dy->rank - 1]);
+    int64_t d = dy->dim[dy->rank - 1], rotated = cos->dim[dy->rank - 1];
+    if (rotated > d || (rotated == 0 && d > 0)) {
+        return ascgrad_refuse(
+            error, node, "the last dimension of %s must be 2 to that of %s, got %lld and %lld",
+            name(node, q->cos), name(node, q->dy), (long long)rotated, (long long)d);
     }
     for (uint64_t i = 0; i + 1 < dy->rank; i++) {
         if (cos->dim[i] != 1 && cos->dim[i] != dy->dim[i]) {
@@ -61,12 +61,11 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, const struct
                                   (long long)cos->dim[i], (long long)dy->dim[i]);
         }
     }
-    int64_t d = dy->dim[dy->rank - 1];
     int64_t multiple = q->mode == QUARTER ? 4 : 2;
-    if (d % multiple != 0) {
+    if (rotated % multiple != 0) {
         return ascgrad_refuse(error, node,
                               "the last dimension of %s must be a multiple of %lld, got %lld",
-                              name(node, q->dy), (long long)multiple, (long long)d);
+                              name(node, q->cos), (long long)multiple, (long long)rotated);
     }
     return ASCGRAD_DONE;
 }
@@ -150,7 +149,8 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
     struct rotary_work work = {.mode = (enum rotary_mode)q->mode,
                                .axes = axes,
                                .elements = elements,
-                               .row = dy->dim[dy->rank - 1],
+                               .row = cos->dim[dy->rank - 1],
+                               .dy_row = dy->dim[dy->rank - 1],
                                .size = size,
                                .table = (int64_t)ascgrad_dtype_size(node->in[q->cos].dtype),
                                .with_x = q->with_x};

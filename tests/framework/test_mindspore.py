@@ -202,7 +202,7 @@ def test_aclnn_registration():
 
 def test_aclnn_float_attribute():
     """None of the operators has one yet: in C it is a double."""
-    ir = {"in": [("x", False, "fp32")], "out": ["y"], "attr": [("eps", "float")], "default": {}}
+    ir = {"in": [("x", False, "fp32")], "out": ["y"], "out_types": ["fp32"], "attr": [("eps", "float")], "default": {}}
     with mock.patch.object(_library, "operators", lambda: {"AGrad": ir}):
         assert am.reg_info("AGrad", "aclnnAGrad")["attr"][0]["type"] == "double"
         assert am.reg_info("AGrad")["attr"][0]["type"] == "float"
@@ -288,6 +288,21 @@ def test_rotary_mul():
     for dtype in DTYPES:
         against_numpy(am.RotaryMul(), plain_rotary, [rand(2, 3, 2, 4, dtype=dtype), rand(1, 3, 1, 4, dtype=dtype),
                                                      rand(1, 3, 1, 4, dtype=dtype)], "RotaryMul")
+
+
+def test_partial_rotary():
+    """Tables with fewer columns than x, and fp32 ones beside 16-bit x."""
+    def plain(x, cos, sin, mode):
+        return [np.concatenate((plain_rotary(x[..., :8], cos, sin, mode)[0], x[..., 8:]), -1)]
+    for mode in range(4):
+        tensors = [rand(1, 3, 2, 12), rand(1, 3, 1, 8), rand(1, 3, 1, 8)]
+        against_numpy(am.RotaryPositionEmbedding(mode), lambda *a, mode=mode: plain(*a, mode), tensors, f"partial, mode {mode}")
+    half = [rand(1, 3, 2, 12, dtype=ms.float16), rand(1, 3, 1, 8), rand(1, 3, 1, 8)]
+    grads = ms.grad(am.RotaryMul(), grad_position=(0, 1, 2))(*half)
+    assert [g.dtype for g in grads] == [ms.float16, ms.float32, ms.float32]
+    want = numeric(lambda *a: plain(*a, 0), [numbers(t) for t in half], [np.ones(half[0].shape)])
+    for got, b in zip(grads, want):
+        close(got, b, got.dtype, "fp32 tables")
 
 
 def test_rotary_position_embedding():

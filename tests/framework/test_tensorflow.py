@@ -237,7 +237,7 @@ def test_refusals():
     odd = rand(2, 3, 2, 5), rand(1, 3, 1, 5)
     refused(lambda: at.rotary_mul(odd[0], odd[1], odd[1]), ValueError, "multiple of 2, got 5")
     refused(lambda: at.ops.rotary_mul(x=odd[0], r1=odd[1], r2=odd[1]), tf.errors.InvalidArgumentError,
-            "D of x [2,3,2,5] must be a multiple of 2, got 5")
+            "the last dimension of cos [1,3,1,5] must be a multiple of 2, got 5")
     any_shape = tf.function(lambda t: at.rotary_mul(x, t, t), input_signature=[tf.TensorSpec(None)])
     refused(lambda: any_shape(bad), tf.errors.InvalidArgumentError, "do not fit")  # known only when it runs
     refused(lambda: at.rope(rand(4, 4), rand(4, 4), rand(4, 4), rand(4, 4), [3]), ValueError, "RopeGrad")
@@ -275,13 +275,28 @@ def test_mixed_precision():
     for half in (tf.float16, tf.bfloat16):
         x, cos, sin = rand(2, 3, 2, 4, dtype=half), rand(1, 3, 1, 4), rand(1, 3, 1, 4)
         outputs, mixed, upstream = gradients(at.rotary_mul, [x, cos, sin])
-        _, same, _ = gradients(at.rotary_mul, [x, tf.cast(cos, half), tf.cast(sin, half)], upstream)
+        _, exact, _ = gradients(plain_rotary, [tf.cast(t, tf.float64) for t in (x, cos, sin)], upstream)
         assert outputs[0].dtype == half and [g.dtype for g in mixed] == [half, tf.float32, tf.float32]
-        assert all(np.array_equal(tf.cast(a, tf.float32), tf.cast(b, tf.float32)) for a, b in zip(mixed, same))
+        for got, want in zip(mixed, exact):  # the tables' gradients are the sums, not rounded to 16 bits
+            close(got, want, got.dtype, "rotary_mul with float32 tables")
         weight, bias = rand(4), rand(4)
         _, grads, _ = gradients(lambda q, w, b: at.norm_rope_concat(
             q, q, q, 2, norm_query_weight=w, norm_query_bias=b, norm_key_weight=w, norm_key_bias=b)[0], [x, weight, bias])
         assert [g.dtype for g in grads] == [half, tf.float32, tf.float32]
+
+
+def test_partial_rotary():
+    """Tables with fewer columns than x: the rest of a row passes through."""
+    for dtype, table in ((tf.float32, tf.float32), (tf.float16, tf.float32), (tf.bfloat16, tf.bfloat16)):
+        x, cos, sin = rand(2, 3, 2, 12, dtype=dtype), rand(1, 3, 1, 8, dtype=table), rand(1, 3, 1, 8, dtype=table)
+        for mode in range(4):
+            def plain(x, cos, sin, mode=mode):
+                return tf.concat((plain_rotary(x[..., :8], cos, sin, mode), x[..., 8:]), -1)
+            outputs, got, upstream = gradients(lambda *t, mode=mode: at.rotary_position_embedding(*t, mode), [x, cos, sin])
+            _, want, _ = gradients(plain, [tf.cast(t, tf.float64) for t in (x, cos, sin)], upstream)
+            assert np.array_equal(outputs[0][..., 8:], x[..., 8:]) and np.array_equal(got[0][..., 8:], upstream[0][..., 8:])
+            for a, b in zip(got, want):
+                close(a, b, a.dtype, f"partial rotary, mode {mode}")
 
 
 def test_saved_model():

@@ -240,13 +240,40 @@ def test_compile():
 
 
 def test_mixed_dtypes():
-    """Tables and weights in float32 beside bf16: cast for the operator, their gradients cast back."""
+    """Tables in float32 beside bf16 are used as they are, and get float32 gradients that nobody has rounded; weights are
+    cast for the operator, their gradients back."""
     x, cos, sin = rand(2, 3, 2, 4, dtype=torch.bfloat16), rand(1, 3, 1, 4), rand(1, 3, 1, 4)
     for function in (at.rotary_mul, at.rotary_position_embedding):
         mixed = gradients(function, [x, cos, sin])
-        same = gradients(function, [x, *(t.detach().bfloat16().requires_grad_() for t in (cos, sin))])
+        exact = gradients(lambda *t: forward.rotary(*t), [t.detach().double().requires_grad_() for t in (x, cos, sin)])
         assert [g.dtype for g in mixed] == [torch.bfloat16, torch.float32, torch.float32]
-        assert all(torch.equal(a.bfloat16(), b) for a, b in zip(mixed, same))
+        for got, want, bits in zip(mixed, exact, (8, 20, 20)):
+            assert torch.allclose(got.double(), want, rtol=2.0 ** -bits, atol=2.0 ** -bits)
+        assert not torch.equal(mixed[1], mixed[1].bfloat16().float())
+        half = gradients(function, [x, cos.detach().bfloat16().requires_grad_(), sin])
+        assert [g.dtype for g in half] == [torch.bfloat16, torch.bfloat16, torch.float32]
+
+
+def test_partial_rotary():
+    """Tables with fewer columns than x: the rest of a row passes through, bit by bit."""
+    for dtype, table in ((torch.float32, torch.float32), (torch.bfloat16, torch.bfloat16), (torch.float16, torch.float32)):
+        x, cos, sin = rand(2, 3, 2, 20, dtype=dtype), rand(1, 3, 1, 8, dtype=table), rand(1, 3, 1, 8, dtype=table)
+        functions = [at.rotary_mul] + [lambda *t, mode=mode: at.rotary_position_embedding(*t, mode) for mode in range(4)]
+        for mode, function in zip((0, 0, 1, 2, 3), functions):
+            y = function(x, cos, sin)
+            assert y.shape == x.shape and torch.equal(y[..., 8:], x[..., 8:])
+            dy = torch.randn_like(y)
+            got = torch.autograd.grad(y, (x, cos, sin), dy)
+            wide = [t.detach().double().requires_grad_() for t in (x, cos, sin)]
+            want = torch.autograd.grad(forward.rotary(*wide, mode), wide, dy.double())
+            assert torch.equal(got[0][..., 8:], dy[..., 8:])
+            for a, b, kind in zip(got, want, (dtype, table, table)):
+                assert a.dtype == kind
+                bits = {torch.float32: 20, torch.float16: 10, torch.bfloat16: 7}[kind]
+                assert torch.allclose(a.double(), b, rtol=2.0 ** -bits, atol=2.0 ** -bits), (mode, dtype)
+
+
+def test_mixed_weights():
     qkv = [rand(2, 3, 2, 4, dtype=torch.bfloat16) for _ in range(3)]
     weights = [rand(4) for _ in range(4)]
     grads = gradients(lambda q, k, v, a, b, c, d: at.norm_rope_concat(

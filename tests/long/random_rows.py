@@ -73,7 +73,10 @@ def rotary(rng, op):
     runs = [k for i, k in enumerate(kind) if i == 0 or k != kind[i - 1]]
     if len(runs) + (bool(runs) and not runs[0]) > 4:
         cos = list(lead)
-    x, c = text(lead + [d]), text(cos + [d], rng.choice(("*", "*", "fp32")))
+    rotated = d
+    if d > 4 and rng.random() < 0.3:  # partial: often a part that rows of whole blocks have
+        rotated = max(4, rng.choice((d // 4, d // 2, d // 4 // 16 * 16, d // 2 // 32 * 32, rng.randint(4, d))) // 4 * 4)
+    x, c = text(lead + [d]), text(cos + [rotated], rng.choice(("*", "*", "fp32")))
     fill = rng.choice(FILLS)
     if op == "RotaryMulGrad":
         need = rng.choice(("", "", "", " need_backward=true", " need_backward=false"))

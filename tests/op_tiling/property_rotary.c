@@ -14,6 +14,10 @@ static void draw_shapes(struct trial *t, int64_t *dy, int64_t *cos, uint32_t *ra
         cos[i] = kept ? dy[i] : 1;
     }
     dy[*rank - 1] = cos[*rank - 1] = draw_width(t);
+    if (chance(t, 30) && dy[*rank - 1] > 4) { /* partial */
+        cos[*rank - 1] = 2 * (1 + (int64_t)draw(t, (uint64_t)dy[*rank - 1] / 2));
+        if (chance(t, 50)) cos[*rank - 1] = up(cos[*rank - 1], 32);
+    }
 }
 
 /* dy and x have one shape, so the two operators differ only in which of them comes first. */
@@ -58,20 +62,23 @@ static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, int64_t 
 }
 
 /* Every row of dy in exactly one (slab, key, outer, inner), every column in exactly one strip. */
-static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int64_t last) {
+static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int64_t last,
+                               int64_t dy_last) {
+    bool tails = dy_last > last;
     NEED(d->strips >= 1 && d->strips_half >= 1 && d->lines >= 1 && d->lines % d->strips == 0);
     NEED(d->width >= 1 && (wide_int)d->strips_half * d->width >= d->half);
     NEED((wide_int)(d->strips_half - 1) * d->width < d->half);
     int64_t groups = d->strips > 1 ? d->strips / d->strips_half : d->rotations;
     NEED(d->strips == 1 || (d->rotations == 1 && d->strips == groups * d->strips_half));
     NEED((wide_int)groups * 2 * d->half == d->row && (last % d->row == 0 || d->row % last == 0));
+    NEED(d->dy_row == (tails ? dy_last : d->row) && (!tails || d->row == last));
     NEED(d->chunk_rows >= 1 && d->chunks_inner >= 1 && d->chunks >= 1 &&
          d->chunks % d->chunks_inner == 0);
     NEED((wide_int)d->chunks_inner * d->chunk_rows >= d->inner);
     NEED((wide_int)(d->chunks_inner - 1) * d->chunk_rows < d->inner);
     wide_int outer = d->chunks / d->chunks_inner;
     wide_int group = d->cos_last && d->group > 1 ? d->group : 1; /* rows with one row of cos */
-    NEED((wide_int)(d->lines / d->strips) * outer * d->inner * group * d->row == elements);
+    NEED((wide_int)(d->lines / d->strips) * outer * d->inner * group * d->dy_row == elements);
     NEED(d->cos_rows >= 1 && d->lines / d->strips % d->cos_rows == 0);
     NEED(d->segments >= 1 && d->segments <= d->chunks);
     return NULL;
@@ -81,7 +88,7 @@ static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int
 static int64_t broadcast(const struct ascgrad_shape *dy, const struct ascgrad_shape *cos,
                          int64_t at) {
     int64_t result = 0, step = 1;
-    for (uint64_t i = dy->rank; i-- > 0;) {
+    for (uint64_t i = dy->rank; i-- > 0;) { /* within the columns that cos has */
         if (cos->dim[i] != 1) result += at % dy->dim[i] * step;
         step *= cos->dim[i];
         at /= dy->dim[i];
@@ -107,8 +114,8 @@ static const char *judge_strides(const RotaryGradTiling *d, const struct ascgrad
                          inner * d->inner_stride + i % group;
             NEED(at >= 0 && at < rows && !seen[at]);
             seen[at] = 1;
-            NEED(broadcast(dy, cos, at * d->row) == line * d->row);
-            NEED(broadcast(dy, cos, at * d->row + d->row - 1) == line * d->row + d->row - 1);
+            NEED(broadcast(dy, cos, at * d->dy_row) == line * d->row);
+            NEED(broadcast(dy, cos, at * d->dy_row + d->row - 1) == line * d->row + d->row - 1);
         }
     }
     return NULL;
@@ -133,10 +140,11 @@ static const char *judge_seams(const RotaryGradTiling *d, int64_t es) {
     enum { MOST = 2000 };
     int64_t rows = d->lines / d->strips / d->cos_rows * d->slab_stride;
     NEED(d->ragged == 0 || (d->ragged <= 16 && (d->ragged & (d->ragged - 1)) == 0));
-    if (d->row * es % 32) NEED(d->unit % d->strips == 0); /* rows are whole */
+    if (d->dy_row * es % 32) NEED(d->unit % d->strips == 0); /* rows are whole */
+    NEED(!d->ragged || d->dy_row == d->row);
     if (rows > MOST) return NULL;
     for (int64_t row = 1; row < rows; row++) {
-        int64_t shared = row * d->row * es % 32;
+        int64_t shared = row * d->dy_row * es % 32;
         if (shared == 0 || item_of(d, row) == item_of(d, row - 1)) continue;
         NEED(d->ragged);
         NEED(shared <= d->half * es);
@@ -156,7 +164,7 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
          d->sum_row >= 2 * d->rotations * d->width);
     NEED(pitch * es % 32 == 0);
     if (d->chunk_rows > 1)
-        NEED((wide_int)(d->cos_last ? d->inner_stride : 1) * d->row * es <= UINT32_MAX);
+        NEED((wide_int)(d->cos_last ? d->inner_stride : 1) * d->dy_row * es <= UINT32_MAX);
     wide_int reach = 1;
     for (uint32_t i = 0; i < d->levels; i++)
         reach *= ROTARY_FAN;
@@ -165,10 +173,16 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     /* Whole blocks of dcos for every core, except in the last one. */
     NEED(d->join_unit >= 1 && d->unit >= 1);
     NEED(d->unit % d->join_unit == 0 || (d->ragged && (d->partial || !d->with_x)));
-    bool alone = d->strips > 1 && d->half * es % 32 == 0; /* every strip is whole blocks */
+    /* every strip is whole blocks */
+    bool alone = d->strips > 1 && d->half * es % 32 == 0 && d->dy_row * es % 32 == 0;
     NEED(alone || d->join_unit % d->strips == 0);
     NEED(alone || (wide_int)(d->join_unit / d->strips) * d->row * es % 32 == 0);
     NEED(!d->flat || (d->strips == 1 && d->sum_row == d->row));
+    NEED(d->dy_row == d->row ? !d->with_tails : d->with_tails == d->flat);
+    if (d->with_tails) {
+        NEED(d->row * es % 32 == 0 && d->dy_row * es % 32 == 0 && pitch >= d->dy_row);
+        NEED(d->dy_row / 8 <= 255 && (int64_t)d->tile_cos * d->chunk_rows <= 255);
+    }
     return NULL;
 }
 
@@ -256,7 +270,7 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
     NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
     bool odd = mode_of_kernel >= ROTARY_ODD_HALVES;
-    const char *wrong = judge_cover(&d, elements, dy->dim[dy->rank - 1]);
+    const char *wrong = judge_cover(&d, elements, cos->dim[dy->rank - 1], dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
     if (!wrong && odd) wrong = judge_odd(&d, es, mode_of_kernel);
     if (!wrong && !odd) wrong = judge_buffers(&d, es, table, mode_of_kernel);

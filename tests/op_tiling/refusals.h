@@ -59,7 +59,7 @@ TILE_REFUSE("RotaryMulGrad", "x=fp16[] r1=fp16[] r2=fp16[] dy=fp16[]", "at least
 TILE_REFUSE("RotaryMulGrad", "x=fp16[3,8] r1=fp16[3,8] r2=fp16[1,8] dy=fp16[3,8]", "r1 and r2 must have one shape, got [3,8] and [1,8]")
 TILE_REFUSE("RotaryMulGrad", "x=fp16[2,8] r1=fp16[3,8] r2=fp16[3,8] dy=fp16[3,8]", "must have one shape, got [3,8] and [2,8]")
 TILE_REFUSE("RotaryMulGrad", "x=fp16[3,8] r1=fp16[8] r2=fp16[8] dy=fp16[3,8]", "one rank")
-TILE_REFUSE("RotaryMulGrad", "x=fp16[3,8] r1=fp16[3,6] r2=fp16[3,6] dy=fp16[3,8]", "got 8 and 6")
+TILE_REFUSE("RotaryMulGrad", "x=fp16[3,8] r1=fp16[3,10] r2=fp16[3,10] dy=fp16[3,8]", "got 10 and 8")
 TILE_REFUSE("RotaryMulGrad", "x=fp16[3,8] r1=fp16[2,8] r2=fp16[2,8] dy=fp16[3,8]", "got 2 and 3")
 TILE_REFUSE("RotaryMulGrad", "x=fp16[3,7] r1=fp16[3,7] r2=fp16[3,7] dy=fp16[3,7]", "multiple of 2, got 7")
 TILE_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[3,6] cos=fp16[3,6] sin=fp16[3,6] mode=2", "multiple of 4, got 6")

@@ -360,6 +360,44 @@ def test_least_bytes_without_x():
     assert r["min_bytes"] == 4 * elements == r["gm_read"] + r["gm_write"], r
 
 
+def test_cost_of_fp32_tables():
+    """Their own bytes and nothing else: the ratio to the roofline is that of tables in the dtype of dy."""
+    for shape, cos, mode in (((2, 1024, 32, 128), (1, 1024, 1, 128), 0), ((2, 1024, 32, 128), (1, 1024, 1, 128), 1)):
+        ratio = {}
+        for table in ("bf16", "fp32"):
+            r = perf(RPE, {"dy": ("bf16", shape), "cos": (table, cos), "sin": (table, cos), "x": ("bf16", shape)}, {"mode": mode})
+            assert r["gm_read"] + r["gm_write"] == r["min_bytes"] and r["warnings"] == 0
+            ratio[table] = r["ratio"]
+        assert ratio["fp32"] <= ratio["bf16"] + 0.05, (mode, ratio)
+
+
+def test_cost_of_partial_rotary():
+    """One pass: dy and dx once, of x what is rotated. GLM, and GPT-NeoX 25 % without x."""
+    for shape, cos, mode, with_x, limit in (((2, 1024, 32, 128), (1, 1024, 1, 64), 1, True, 1.08),
+                                            ((2, 1024, 32, 128), (1, 1024, 1, 32), 0, False, 1.08)):
+        shapes = {"dy": shape, "cos": cos, "sin": cos}
+        r = perf(RPE, dict(shapes, x=shape) if with_x else shapes, {"mode": mode}, "bf16")
+        assert r["gm_read"] + r["gm_write"] == r["min_bytes"] and r["warnings"] == 0
+        assert r["ratio"] <= limit, f"{shape} {cos}: {r['ratio']:.3f} of the roofline, limit {limit}"
+
+
+def test_tails_bit_by_bit():
+    """What is not rotated: every bit of dy, zeros and infinities with their signs, denormals; NaN stays NaN."""
+    rng = np.random.default_rng(SEED + 11)
+    for d, rotated in ((64, 16), (128, 64), (50, 20), (33, 12), (2100, 1800)):
+        for dtype in DTYPES:
+            words = np.uint32 if dtype == "fp32" else np.uint16
+            kind = {"fp32": np.float32, "fp16": np.float16, "bf16": np.uint16}[dtype]
+            dy = rng.integers(0, np.iinfo(words).max, (3, 2, d), dtype=words, endpoint=True).view(kind)
+            cos = cast(rng.standard_normal((3, 1, rotated)), dtype)
+            for mode in range(4):
+                dx = run(RPE, {"dy": dy, "cos": cos, "sin": cos}, {"mode": mode}, fast=True)[0]["dx"]
+                got, want = dx[..., rotated:], dy[..., rotated:]
+                nan = np.isnan(to_float(want))
+                assert np.array_equal(np.ascontiguousarray(got).view(words)[~nan], np.ascontiguousarray(want).view(words)[~nan])
+                assert np.isnan(to_float(got)[nan]).all(), (d, dtype, mode)
+
+
 def main():
     torch.manual_seed(SEED)
     return run_tests(globals(), f"seed {SEED}")

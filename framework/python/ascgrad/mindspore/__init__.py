@@ -64,7 +64,7 @@ class grad:
         names = [_DTYPES[kinds[name]] for name in self.names]
         columns = zip(*(types.split(",") for name, _, types in self.ir["in"] if name in self.names))
         if tuple(names) not in columns:
-            raise TypeError(f"{self.op}: these dtypes do not go together: {kinds}")
+            raise TypeError(f"{self.op}: the inputs must have one dtype, or a mixture that the IR lists, got {kinds}")
         # how many results there are does not depend on their sizes: as many as for unknown ones
         kind = dict(zip(names, dtypes))  # a result has the dtype of one of the inputs
         out = [kind[dtype] for dtype, _ in self._outputs([[-2]] * len(names), names)]
@@ -153,9 +153,12 @@ def reg_info(op, function=None):
 def _check(op, dtype, names=(), shapes=(), attrs=()):
     """Refuses with the operator's sentence while the graph is built: the plain forward takes more than the operator. An
     unknown size is None."""
-    if dtype not in _DTYPES:
-        raise TypeError(f"{op}: the input is {dtype}; the operator takes float32, float16 and bfloat16")
-    given = {name: (_DTYPES[dtype], [-1 if n is None else n for n in shape]) for name, shape in zip(names, shapes)}
+    dtypes = dtype if isinstance(dtype, tuple) else (dtype,) * max(1, len(names))
+    for kind in dtypes:
+        if kind not in _DTYPES:
+            raise TypeError(f"{op}: the input is {kind}; the operator takes float32, float16 and bfloat16")
+    given = {name: (_DTYPES[kind], [-1 if n is None else n for n in shape])
+             for name, kind, shape in zip(names, dtypes, shapes)}
     if given:
         _shapes.outputs(op, given, dict(attrs))
 
@@ -182,16 +185,25 @@ def _rotary(x, cos, sin, mode):
     return kept * cos + _rotated(x, mode) * sin
 
 
+def _partly_rotated(x, cos, sin, mode):
+    """The first elements of a row are rotated, as many as cos has; the others stay."""
+    rotated, wide = cos.shape[-1], _wide(x)  # MindSpore cannot slice bfloat16 on the CPU
+    if rotated == x.shape[-1]:
+        return ops.cast(_rotary(wide, _wide(cos), _wide(sin), mode), x.dtype)
+    turned = _rotary(wide[..., :rotated], _wide(cos), _wide(sin), mode)
+    return ops.cast(ops.cat((turned, wide[..., rotated:]), -1), x.dtype)
+
+
 class RotaryMul(nn.Cell):
-    """y = r1 * x + r2 * rotate_half(x)"""
+    """y = r1 * x + r2 * rotate_half(x); where r1 and r2 have fewer columns than x, only so many of a row are rotated."""
 
     def __init__(self):
         super().__init__()
         self.grad = grad("RotaryMulGrad")
 
     def construct(self, x, r1, r2):
-        _check("RotaryMulGrad", x.dtype, ("x", "r1", "r2", "dy"), (x.shape, r1.shape, r2.shape, x.shape))
-        return ops.cast(_rotary(_wide(x), _wide(r1), _wide(r2), 0), x.dtype)
+        _check("RotaryMulGrad", (x.dtype, r1.dtype, r2.dtype, x.dtype), ("x", "r1", "r2", "dy"), (x.shape, r1.shape, r2.shape, x.shape))
+        return _partly_rotated(x, r1, r2, 0)
 
     def bprop(self, x, r1, r2, out, dout):
         return self.grad(x, r1, r2, dout)
@@ -206,9 +218,9 @@ class RotaryPositionEmbedding(nn.Cell):
         self.grad = grad("RotaryPositionEmbeddingGrad", optional=("x",), mode=self.mode)
 
     def construct(self, x, cos, sin):
-        _check("RotaryPositionEmbeddingGrad", x.dtype, ("dy", "cos", "sin"), (x.shape, cos.shape, sin.shape),
+        _check("RotaryPositionEmbeddingGrad", (x.dtype, cos.dtype, sin.dtype), ("dy", "cos", "sin"), (x.shape, cos.shape, sin.shape),
                (("mode", self.mode),))
-        return ops.cast(_rotary(_wide(x), _wide(cos), _wide(sin), self.mode), x.dtype)
+        return _partly_rotated(x, cos, sin, self.mode)
 
     def bprop(self, x, cos, sin, out, dout):
         return self.grad(dout, cos, sin, x)

@@ -44,6 +44,12 @@ def _like(x, *tensors):
     return [tf.cast(t, x.dtype) for t in tensors]
 
 
+def _tables(x, *tables):
+    """Tables as they are if they are float32, which the rotary operators take beside 16-bit x; else in the dtype of x."""
+    tables = [tf.convert_to_tensor(t) for t in tables]
+    return tables if all(t.dtype == tf.float32 for t in tables) else _like(x, *tables)
+
+
 def _unwanted(op):
     """Inputs whose gradient nobody asks for. Only the eager tape knows them; in a graph what is not asked for is pruned,
     so there the gradients of x and of the tables are two nodes."""
@@ -114,9 +120,10 @@ def _exp_segsum_grad(op, dy):
 
 
 def rotary_mul(x: Any, r1: Any, r2: Any) -> tf.Tensor:
-    """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes."""
+    """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes. Where they have fewer columns
+    than x, only so many of a row are rotated."""
     x = tf.convert_to_tensor(x)
-    r1, r2 = _like(x, r1, r2)
+    r1, r2 = _tables(x, r1, r2)
     _check("RotaryMulGrad", {}, x=x, r1=r1, r2=r2, dy=x)
     return ops.rotary_mul(x=x, r1=r1, r2=r2)
 
@@ -124,7 +131,7 @@ def rotary_mul(x: Any, r1: Any, r2: Any) -> tf.Tensor:
 def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: Union[int, str] = 0) -> tf.Tensor:
     """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
     x, mode = tf.convert_to_tensor(x), MODES.get(mode, mode)
-    cos, sin = _like(x, cos, sin)
+    cos, sin = _tables(x, cos, sin)
     _check("RotaryPositionEmbeddingGrad", {"mode": mode}, dy=x, cos=cos, sin=sin)
     return ops.rotary_position_embedding(x=x, cos=cos, sin=sin, mode=mode)
 

@@ -26,9 +26,10 @@ def widen(x):
 
 
 def rotary(x, cos, sin, mode=0):
-    wide = widen(x)
+    """The first elements of a row are rotated, as many as cos has; the others stay."""
+    wide, tail = widen(x[..., :cos.shape[-1]]), x[..., cos.shape[-1]:]
     y = permuted(wide, mode) * widen(cos) + rotated(wide, mode) * widen(sin)
-    return y.to(x.dtype)
+    return torch.cat((y.to(x.dtype), tail), -1) if tail.shape[-1] else y.to(x.dtype)
 
 
 def rope(x, cos, sin, lengths):

@@ -141,12 +141,14 @@ def _no_table_gradient(name, *tables):
 
 
 def rotary_mul(x: torch.Tensor, r1: torch.Tensor, r2: torch.Tensor) -> torch.Tensor:
-    """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes."""
+    """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes. Where they have fewer columns
+    than x, only so many of a row are rotated."""
     return _RotaryMul.apply(x, *_like(x, r1, r2, wide=_WIDE_MUL))
 
 
 def rotary_position_embedding(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mode: Union[int, str] = 0) -> torch.Tensor:
-    """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
+    """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half". Where cos and sin have
+    fewer columns than x, only so many of a row are rotated."""
     return _RotaryPositionEmbedding.apply(x, *_like(x, cos, sin, wide=_WIDE_EMBEDDING), MODES.get(mode, mode))
 
 

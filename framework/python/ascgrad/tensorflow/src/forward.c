@@ -24,7 +24,7 @@ static void rotate_row(const float *x, const float *cos, const float *sin, float
 
 void forward_rotary(const float *x, const float *cos, const float *sin, float *y, int rank,
                     const int64_t *shape, const int64_t *table, int mode) {
-    int64_t d = shape[rank - 1], rows = 1;
+    int64_t d = shape[rank - 1], rotated = table[rank - 1], rows = 1;
     for (int i = 0; i < rank - 1; i++)
         rows *= shape[i];
     for (int64_t row = 0; row < rows; row++) {
@@ -34,7 +34,8 @@ void forward_rotary(const float *x, const float *cos, const float *sin, float *y
             rest /= shape[i];
             stride *= table[i];
         }
-        rotate_row(x + row * d, cos + at * d, sin + at * d, y + row * d, d, mode);
+        rotate_row(x + row * d, cos + at * rotated, sin + at * rotated, y + row * d, rotated, mode);
+        memcpy(y + row * d + rotated, x + row * d + rotated, (size_t)(d - rotated) * sizeof *y);
     }
 }
 

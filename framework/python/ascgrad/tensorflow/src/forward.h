@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* y = P(x) * cos + R(x) * sin; x, y: shape[rank]; cos, sin: table[rank], leading axes 1 or as x.
- * mode 0..3. */
+ * Where their last is shorter than that of x, the rest of a row stays as it is. mode 0..3. */
 void forward_rotary(const float *x, const float *cos, const float *sin, float *y, int rank,
                     const int64_t *shape, const int64_t *table, int mode);
 

@@ -63,17 +63,18 @@ class RotaryKernel : public OpKernel {
         const std::vector<int64_t> shape = dims_of(x), table = dims_of(cos);
         bool fits = table.size() == shape.size() && cos.shape() == sin.shape() && !shape.empty();
         for (size_t i = 0; fits && i < shape.size(); i++) {
-            fits = table[i] == shape[i] || (table[i] == 1 && i + 1 < shape.size());
+            bool last = i + 1 == shape.size();
+            fits = last ? table[i] <= shape[i] : table[i] == shape[i] || table[i] == 1;
         }
         OP_REQUIRES(context, fits,
                     errors::InvalidArgument(type_string(), ": cos ", cos.shape().DebugString(),
                                             " and sin ", sin.shape().DebugString(),
                                             " do not fit x ", x.shape().DebugString()));
         const int divisor = mode_ == 2 ? 4 : 2;
-        OP_REQUIRES(context, shape.back() % divisor == 0,
-                    errors::InvalidArgument(type_string(), ": D of x ", x.shape().DebugString(),
-                                            " must be a multiple of ", divisor, ", got ",
-                                            shape.back()));
+        OP_REQUIRES(context, table.back() % divisor == 0,
+                    errors::InvalidArgument(type_string(), ": the last dimension of cos ",
+                                            cos.shape().DebugString(), " must be a multiple of ",
+                                            divisor, ", got ", table.back()));
         Floats y(x.NumElements());
         forward_rotary(widen(x).data(), widen(cos).data(), widen(sin).data(), y.data(), x.dims(),
                        shape.data(), table.data(), mode_);
@@ -306,17 +307,19 @@ Status norm_rope_concat_shape(InferenceContext *c) {
 
 REGISTER_OP("RotaryMul")
     .Input("x: T")
-    .Input("r1: T")
-    .Input("r2: T")
+    .Input("r1: Tr1")
+    .Input("r2: Tr1")
     .Output("y: T")
+    .Attr("Tr1: {half, bfloat16, float}")
     .DTYPES.SetShapeFn(same_as_first);
 
 REGISTER_OP("RotaryPositionEmbedding")
     .Input("x: T")
-    .Input("cos: T")
-    .Input("sin: T")
+    .Input("cos: Tcos")
+    .Input("sin: Tcos")
     .Output("y: T")
     .Attr("mode: int = 0")
+    .Attr("Tcos: {half, bfloat16, float}")
     .DTYPES.SetShapeFn(same_as_first);
 
 REGISTER_OP("Rope")
