@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * RopeGrad: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D] give q_grad
+ * RopeGrad: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, R] give q_grad
  * like q and k_grad like k. The formulas are in rope_grad.h.
  */
 #include "kernel_operator.h"

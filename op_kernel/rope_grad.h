@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * RopeGrad. For every head x of q and k, at position p of its sequence, with h = D / 2 and j < h:
+ * RopeGrad. For every head x of q and k, at position p of its sequence, with h = R / 2 and j < h:
  *
  *   default      y[j]   = x[j]   * (cos[p][j]   + sin[p][j+h])
  *                y[j+h] = x[j+h] * (cos[p][j+h] - sin[p][j])
  *   exact_grad   y[j]   = x[j]   * cos[p][j]   + x[j+h] * sin[p][j+h]
  *                y[j+h] = x[j+h] * cos[p][j+h] - x[j]   * sin[p][j]
  *
- * q, k, y [tokens, heads * D], cos and sin [positions, D]. fp16 in the default formula is native
- * fp16 with w = cos +- sin rounded; all else is fp32 inside and rounded once.
- * A core takes a block of positions, prepares the coefficients once, and streams the rows of all
- * sequences of its group through them.
+ * and y[j] = x[j] from j = R on. q, k, y [tokens, heads * D], cos and sin [positions, R]. The
+ * default formula all in fp16 is native fp16 with w = cos +- sin rounded; all else is fp32 inside
+ * and rounded once. A core takes a block of positions, prepares the coefficients once, and streams
+ * the rows of all sequences of its group through them.
  */
 #ifndef ROPE_GRAD_H
 #define ROPE_GRAD_H
@@ -178,11 +178,34 @@ __aicore__ inline void store_tile(const Core<T, C> &c, const Stream<T> &s, const
     }
 }
 
+/* Split: columns of `heads` heads that are not rotated. */
+template <typename T, typename C>
+__aicore__ inline void copy_rest(Core<T, C> &c, const Stream<T> &s, int64_t at, uint32_t heads) {
+    constexpr uint32_t unit = 32 / sizeof(T);
+    uint32_t whole = up(c.columns, unit), gap = c.head - c.columns;
+    LocalTensor<T> x = c.x_in.template AllocTensor<T>();
+    at += c.rotated + c.column;
+    copy_in(x, s.x[at], heads, c.columns, gap, whole - c.columns, 0);
+    c.x_in.EnQue(x);
+    x = c.x_in.template DeQue<T>();
+    LocalTensor<T> y = c.y_out.template AllocTensor<T>();
+    DataCopy(y, x, heads * whole);
+    c.x_in.FreeTensor(x);
+    c.y_out.EnQue(y);
+    y = c.y_out.template DeQue<T>();
+    copy_out(s.y[at], y, heads, c.columns, gap, 0);
+    c.y_out.FreeTensor(y);
+}
+
 /* One tile: `heads` heads of each of `rows` tokens, from element `at` on. The first token's
  * coefficients are at table_row. */
 template <typename T, typename C>
 __aicore__ inline void do_tile(Core<T, C> &c, const Dense &d, const Stream<T> &s, int64_t at,
                                uint32_t rows, uint32_t heads, uint32_t table_row) {
+    if (c.rest) {
+        copy_rest(c, s, at, rows * heads);
+        return;
+    }
     LocalTensor<T> x = c.x_in.template AllocTensor<T>();
     load_tile(c, s, x, at, rows, heads);
     c.x_in.EnQue(x);
@@ -271,12 +294,12 @@ template <typename T, typename C, typename Tiling>
 __aicore__ inline void do_group(Core<T, C> &c, Dense &d, const Tiling &t, uint32_t seq,
                                 uint32_t count, int64_t first, Cut from, Cut to) {
     uint32_t end = to.pos + (to.skip > 0);
-    if (from.pos < end) load_table(c, from.pos, end);
+    if (!c.rest && from.pos < end) load_table(c, from.pos, end);
     if (c.layout == ROPE_GRAD_DENSE && !d.ready) set_up_dense(c, d, t);
     for (uint32_t pos = from.pos; pos < end; pos += c.table_rows) {
         uint32_t stop = least(pos + c.table_rows, end), begun = 0, ended = 0;
         int64_t token = first;
-        take_table(c, d, pos, stop, end);
+        if (!c.rest) take_table(c, d, pos, stop, end);
         for (uint32_t i = 0; i < count; i++) {
             /* The first `skip` sequences that reach the position of a cut are one row further. */
             uint32_t low = from.pos, high = to.pos, length = length_of(t, seq + i);
@@ -290,7 +313,7 @@ __aicore__ inline void do_group(Core<T, C> &c, Dense &d, const Tiling &t, uint32
             }
             token += length;
         }
-        if (!c.table_ahead && stop < end) load_table(c, stop, end);
+        if (!c.rest && !c.table_ahead && stop < end) load_table(c, stop, end);
     }
 }
 
@@ -372,6 +395,7 @@ __aicore__ inline void run(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADDR cos, G
     c.exact = t.exact != 0;
     c.partial = t.rotated != t.head;
     c.native = t.native != 0;
+    c.rest = false;
     c.width = t.width;
     set_up(c, pipe, t);
     if (c.layout != ROPE_GRAD_SPLIT) {
@@ -387,6 +411,11 @@ __aicore__ inline void run(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADDR cos, G
         c.padded = up(c.columns, unit);
         c.head_step = 2 * c.padded;
         c.width = 2 * c.padded;
+        do_pass(c, d, t);
+    }
+    c.rest = true;
+    for (c.column = 0; c.column < c.head - c.rotated; c.column += t.width) {
+        c.columns = least(t.width, c.head - c.rotated - c.column);
         do_pass(c, d, t);
     }
 }

@@ -49,6 +49,7 @@ template <typename T, typename C> struct Core {
     uint32_t layout;
     bool exact;
     bool partial;     /* R < D */
+    bool rest;        /* split: the columns that are not rotated have their turn */
     bool table_ahead; /* there is room to load a block of positions before it is needed */
     bool native;      /* w is formed in T itself, see op_tiling/rope_tiling.c */
 };

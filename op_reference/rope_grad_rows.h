@@ -80,6 +80,49 @@ CASE("RopeGrad", "q=*[3,26400] k=*[3,960] cos=*[2,24] sin=*[2,24] qSeqLen=2,1")
 CASE("RopeGrad", "q=*[3,26400] k=*[3,960] cos=*[2,24] sin=*[2,24] qSeqLen=2,1 exact_grad=true")
 CASE("RopeGrad", "q=*[300,0] k=*[300,240] cos=*[200,40] sin=*[200,40] qSeqLen=100,200")
 CASE("RopeGrad", "q=*[91,2500] k=*[91,500] cos=*[41,100] sin=*[41,100] qSeqLen=30,20,41 exact_grad=true fill=nan")
+/* Tables in fp32 beside 16-bit data: w is not rounded then. */
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=fp32[4,128] sin=fp32[4,128] qSeqLen=2,1,4,4")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=fp32[4,128] sin=fp32[4,128] qSeqLen=2,1,4,4 exact_grad=true")
+CASE("RopeGrad", "q=*[125,256] k=*[125,128] cos=fp32[90,64] sin=fp32[90,64] qSeqLen=33,90,2")
+CASE("RopeGrad", "q=*[125,256] k=*[125,128] cos=fp32[90,64] sin=fp32[90,64] qSeqLen=33,90,2 exact_grad=true")
+CASE("RopeGrad", "q=*[12,30] k=*[12,10] cos=fp32[6,10] sin=fp32[6,10] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,30] k=*[12,10] cos=fp32[6,10] sin=fp32[6,10] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[12,72] k=*[12,144] cos=fp32[6,72] sin=fp32[6,72] qSeqLen=5,1,6")
+CASE("RopeGrad", "q=*[12,72] k=*[12,144] cos=fp32[6,72] sin=fp32[6,72] qSeqLen=5,1,6 exact_grad=true")
+CASE("RopeGrad", "q=*[50,1536] k=*[50,72] cos=fp32[40,24] sin=fp32[40,24] qSeqLen=40,3,7")
+CASE("RopeGrad", "q=*[50,1536] k=*[50,72] cos=fp32[40,24] sin=fp32[40,24] qSeqLen=40,3,7 exact_grad=true")
+CASE("RopeGrad", "q=*[50,2500] k=*[50,500] cos=fp32[30,100] sin=fp32[30,100] qSeqLen=30,20")
+CASE("RopeGrad", "q=*[50,2500] k=*[50,500] cos=fp32[30,100] sin=fp32[30,100] qSeqLen=30,20 exact_grad=true")
+CASE("RopeGrad", "q=*[5,2052] k=*[5,1026] cos=fp32[3,1026] sin=fp32[3,1026] qSeqLen=3,2")
+CASE("RopeGrad", "q=*[5,2052] k=*[5,1026] cos=fp32[3,1026] sin=fp32[3,1026] qSeqLen=3,2 exact_grad=true")
+CASE("RopeGrad", "q=*[11,128] k=*[11,128] cos=fp32[4,128] sin=fp32[4,128] qSeqLen=2,1,4,4 exact_grad=true fill=nan")
+/* Heads of which only the first columns are rotated: packed, split and dense; GPT-NeoX-20B, Pythia, Phi-2, odd sizes. */
+CASE("RopeGrad", "q=*[54,256] k=*[54,128] cos=*[40,32] sin=*[40,32] qSeqLen=5,9,40 head_size=128")
+CASE("RopeGrad", "q=*[54,256] k=*[54,128] cos=*[40,32] sin=*[40,32] qSeqLen=5,9,40 head_size=128 exact_grad=true")
+CASE("RopeGrad", "q=*[50,288] k=*[50,192] cos=*[30,24] sin=*[30,24] qSeqLen=30,20 head_size=96")
+CASE("RopeGrad", "q=*[50,288] k=*[50,192] cos=*[30,24] sin=*[30,24] qSeqLen=30,20 head_size=96 exact_grad=true")
+CASE("RopeGrad", "q=*[11,6144] k=*[11,6144] cos=*[9,24] sin=*[9,24] qSeqLen=9,2 head_size=96")
+CASE("RopeGrad", "q=*[11,6144] k=*[11,6144] cos=*[9,24] sin=*[9,24] qSeqLen=9,2 head_size=96 exact_grad=true")
+CASE("RopeGrad", "q=*[16,320] k=*[16,320] cos=*[9,32] sin=*[9,32] qSeqLen=7,9 head_size=80")
+CASE("RopeGrad", "q=*[16,320] k=*[16,320] cos=*[9,32] sin=*[9,32] qSeqLen=7,9 head_size=80 exact_grad=true")
+CASE("RopeGrad", "q=*[56,240] k=*[56,80] cos=fp32[40,20] sin=fp32[40,20] qSeqLen=7,9,40 head_size=80")
+CASE("RopeGrad", "q=*[56,240] k=*[56,80] cos=fp32[40,20] sin=fp32[40,20] qSeqLen=7,9,40 head_size=80 exact_grad=true")
+CASE("RopeGrad", "q=*[50,2500] k=*[50,500] cos=*[30,50] sin=*[30,50] qSeqLen=30,20 head_size=100")
+CASE("RopeGrad", "q=*[50,2500] k=*[50,500] cos=*[30,50] sin=*[30,50] qSeqLen=30,20 head_size=100 exact_grad=true")
+CASE("RopeGrad", "q=*[71,455] k=*[71,195] cos=*[41,10] sin=*[41,10] qSeqLen=30,41 head_size=65")
+CASE("RopeGrad", "q=*[71,455] k=*[71,195] cos=*[41,10] sin=*[41,10] qSeqLen=30,41 head_size=65 exact_grad=true")
+CASE("RopeGrad", "q=*[49,896] k=*[49,35] cos=fp32[40,4] sin=fp32[40,4] qSeqLen=9,40 head_size=7")
+CASE("RopeGrad", "q=*[49,896] k=*[49,35] cos=fp32[40,4] sin=fp32[40,4] qSeqLen=9,40 head_size=7 exact_grad=true")
+CASE("RopeGrad", "q=*[5,2060] k=*[5,1030] cos=*[3,1026] sin=*[3,1026] qSeqLen=3,2 head_size=1030")
+CASE("RopeGrad", "q=*[5,2060] k=*[5,1030] cos=*[3,1026] sin=*[3,1026] qSeqLen=3,2 head_size=1030 exact_grad=true")
+CASE("RopeGrad", "q=*[5,6000] k=*[5,3000] cos=*[3,64] sin=*[3,64] qSeqLen=3,2 head_size=3000")
+CASE("RopeGrad", "q=*[5,6000] k=*[5,3000] cos=*[3,64] sin=*[3,64] qSeqLen=3,2 head_size=3000 exact_grad=true")
+CASE("RopeGrad", "q=*[5,5000] k=*[5,10000] cos=fp32[3,1000] sin=fp32[3,1000] qSeqLen=3,2 head_size=5000")
+CASE("RopeGrad", "q=*[5,5000] k=*[5,10000] cos=fp32[3,1000] sin=fp32[3,1000] qSeqLen=3,2 head_size=5000 exact_grad=true")
+CASE("RopeGrad", "q=*[91,512] k=*[91,128] cos=*[41,64] sin=*[41,64] qSeqLen=30,20,41 head_size=128 exact_grad=true fill=inf")
+CASE("RopeGrad", "q=*[91,384] k=*[91,96] cos=*[41,24] sin=*[41,24] qSeqLen=30,20,41 head_size=96 exact_grad=true fill=nan")
+CASE("RopeGrad", "q=*[91,4120] k=*[91,1030] cos=*[41,100] sin=*[41,100] qSeqLen=30,20,41 head_size=1030 exact_grad=true fill=nan")
+CASE("RopeGrad", "q=*[5,64] k=*[5,64] cos=*[3,64] sin=*[3,64] qSeqLen=3,2 head_size=64")
 /* Sequences: none, empty, of one token, as many as fit the small table and more. */
 CASE("RopeGrad", "q=*[0,128] k=*[0,128] cos=*[4,128] sin=*[4,128] qSeqLen=0,0")
 CASE("RopeGrad", "q=*[5,64] k=*[5,64] cos=*[3,64] sin=*[3,64] qSeqLen=0,3,0,0,2,0")
@@ -92,6 +135,14 @@ CASE("RopeGrad", "q=*[4,32] k=*[4,32] cos=*[3,32] sin=*[3,32] qSeqLen=0,0,0,0,0,
 CASE("RopeGrad", "q=*[598,32] k=*[598,16] cos=*[12,16] sin=*[12,16] qSeqLen=7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12")
 CASE("RopeGrad", "q=*[598,32] k=*[598,16] cos=*[12,16] sin=*[12,16] qSeqLen=7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12,7,1,0,3,12 exact_grad=true")
 /* Refusals. */
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,64] qSeqLen=2,1,4,4 head_size=32",
+       "head_size is 32, but must be 0, or between the last dimension of cos, 64, and")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,64] qSeqLen=2,1,4,4 head_size=-64",
+       "head_size is -64, but must be 0")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,63] sin=fp16[64,63] qSeqLen=2,1,4,4 head_size=64",
+       "the last dimension of cos [64,63] must be even")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,64] qSeqLen=2,1,4,4 head_size=100",
+       "the hidden size of q, 128, must be a multiple of the head size 100")
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,3",
        "the sum of qSeqLen, 10, must be the number of tokens of q, 11")
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,5",
@@ -135,7 +186,9 @@ REFUSE("RopeGrad", "q=fp16[11,128] k=bf16[11,128] cos=fp16[64,128] sin=fp16[64,1
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp32[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
        "must have one dtype")
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=bf16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
-       "must have one dtype")
+       "cos must be fp16 or fp32 beside q of fp16, got bf16")
+REFUSE("RopeGrad", "q=fp32[11,128] k=fp32[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4",
+       "cos must be fp32 beside q of fp32, got fp16")
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp32[64,128] qSeqLen=2,1,4,4",
        "must have one dtype")
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=bf16[64,128] qSeqLen=2,1,4,4",

@@ -12,7 +12,7 @@
 #include "arith.h"
 
 enum { Q, K, COS, SIN, INPUTS };
-enum { SEQ_LEN, EXACT };
+enum { SEQ_LEN, EXACT, HEAD_SIZE };
 
 enum {
     GROUP = 32,            /* sequences that share cos and sin at most */
@@ -31,6 +31,12 @@ _Static_assert(offsetof(RopeGradFew, cut_token) == offsetof(RopeGradMany, cut_to
 _Static_assert(sizeof(RopeGradFew) % 8 == 0 && sizeof(RopeGradMany) % 8 == 0, "copied by 8 bytes");
 
 ascgrad_tile_fn ascgrad_tile_rope_grad;
+
+/* D: columns of a head, of which as many as cos has are rotated. */
+static int64_t head_size(const struct ascgrad_node *node) {
+    int64_t wanted = node->attr[HEAD_SIZE].i;
+    return wanted == 0 ? node->in[COS].shape->dim[1] : wanted;
+}
 
 static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgrad_error *error) {
     struct ascgrad_text a, b;
@@ -51,12 +57,17 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgr
         return ascgrad_refuse(error, node, "cos and sin must have one shape, got %s and %s",
                               ascgrad_shape_text(cos, &a), ascgrad_shape_text(sin, &b));
     }
-    int64_t head = cos->dim[1];
-    if (head < 2 || head > HEAD || head % 2 != 0) {
+    int64_t rotated = cos->dim[1], wanted = node->attr[HEAD_SIZE].i, head = head_size(node);
+    if (rotated < 2 || rotated > HEAD || rotated % 2 != 0) {
         return ascgrad_refuse(error, node,
-                              "the last dimension of cos %s, the head size, must be even and "
-                              "between 2 and %d",
-                              ascgrad_shape_text(cos, &a), HEAD);
+                              "the last dimension of cos %s%s must be even and between 2 and %d",
+                              ascgrad_shape_text(cos, &a), wanted ? "" : ", the head size,", HEAD);
+    }
+    if (head < rotated || head > HEAD) {
+        return ascgrad_refuse(error, node,
+                              "head_size is %" PRId64 ", but must be 0, or between the last "
+                              "dimension of cos, %" PRId64 ", and %d",
+                              wanted, rotated, HEAD);
     }
     for (uint32_t i = Q; i <= K; i++) {
         int64_t hidden = node->in[i].shape->dim[1];
@@ -449,8 +460,8 @@ ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
     if (check_shapes(node, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     RopeGradMany t;
     memset(&t, 0, sizeof(RopeGradFew)); /* take_lengths clears the rest, if it is needed */
-    t.head = (uint32_t)node->in[COS].shape->dim[1];
-    t.rotated = t.head;
+    t.head = (uint32_t)head_size(node);
+    t.rotated = (uint32_t)node->in[COS].shape->dim[1];
     t.q_heads = (uint32_t)(node->in[Q].shape->dim[1] / t.head);
     t.k_heads = (uint32_t)(node->in[K].shape->dim[1] / t.head);
     t.exact = node->attr[EXACT].i != 0;

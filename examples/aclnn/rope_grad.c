@@ -52,7 +52,7 @@ int main(void) {
         aclOpExecutor *executor = NULL;
         const aclnnStatus code =
             aclnnRopeGradGetWorkspaceSize(t[Q].acl, t[K].acl, t[COS].acl, t[SIN].acl, qSeqLen, true,
-                                          t[Q_GRAD].acl, t[K_GRAD].acl, &size, &executor);
+                                          0, t[Q_GRAD].acl, t[K_GRAD].acl, &size, &executor);
         good = finish("aclnnRopeGrad", code, aclnnRopeGrad, size, executor, stream) &&
                check(t, &t[Q], &t[Q_GRAD], HEADS, "qGrad") &&
                check(t, &t[K], &t[K_GRAD], KV_HEADS, "kGrad");

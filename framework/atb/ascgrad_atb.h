@@ -7,9 +7,9 @@
  *     param.qSeqLen = {7, 4};
  *     node.operation = new ascgrad::RopeGradOperation(param);     // ATB deletes it with the graph
  *
- * In: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D]. Out: qGrad,
- * kGrad as q and k. Everything is in this header, so it fits whatever C++ ABI ATB was built with.
- * Link with -lcust_opapi -lnnopbase.
+ * In: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D], or fewer columns
+ * beside param.headSize = D. Out: qGrad, kGrad as q and k. Everything is in this header, so it fits
+ * whatever C++ ABI ATB was built with. Link with -lcust_opapi -lnnopbase.
  */
 #ifndef ASCGRAD_ATB_H
 #define ASCGRAD_ATB_H
@@ -26,11 +26,13 @@ namespace ascgrad {
 struct RopeGradParam {
     std::vector<int32_t> qSeqLen; /* tokens of each sequence; their sum is the rows of q */
     bool exactGrad = false;       /* the true gradient; false: ATB's own formula */
+    int64_t headSize = 0;         /* columns of a head; 0: those of cos, all are rotated */
 };
 
 class RopeGradOperation : public atb::Operation {
   public:
-    explicit RopeGradOperation(const RopeGradParam &param) : exact_(param.exactGrad) {
+    explicit RopeGradOperation(const RopeGradParam &param)
+        : exact_(param.exactGrad), head_(param.headSize) {
         const std::vector<int64_t> lengths(param.qSeqLen.begin(), param.qSeqLen.end());
         lengths_ = aclCreateIntArray(lengths.data(), lengths.size());
     }
@@ -81,7 +83,7 @@ class RopeGradOperation : public atb::Operation {
         aclOpExecutor *executor = nullptr;
         aclnnStatus code =
             aclnnRopeGradGetWorkspaceSize(tensor_[0], tensor_[1], tensor_[2], tensor_[3], lengths_,
-                                          exact_, tensor_[4], tensor_[5], &size_, &executor);
+                                          exact_, head_, tensor_[4], tensor_[5], &size_, &executor);
         if (code == 0) {
             code = aclSetAclOpExecutorRepeatable(executor);
             executor_ = executor;
@@ -143,6 +145,7 @@ class RopeGradOperation : public atb::Operation {
     }
 
     bool exact_;
+    int64_t head_;
     aclIntArray *lengths_ = nullptr;
     aclTensor *tensor_[INPUTS + OUTPUTS] = {};
     aclOpExecutor *executor_ = nullptr;

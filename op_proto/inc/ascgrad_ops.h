@@ -43,17 +43,19 @@ REG_OP(RotaryPositionEmbeddingGrad)
 
 /* Backward of RoPE on packed sequences. q, q_grad: [tokens, heads * D]; k, k_grad: [tokens, kv
  * heads * D]; cos, sin: [positions, D]. Positions restart at 0 in every sequence; tokens = sum
- * of qSeqLen. The default formula multiplies without mixing the halves; exact_grad=true is the
- * true gradient (docs/rope_grad.md). */
+ * of qSeqLen. cos and sin may be fp32 beside 16-bit q and k. The default formula multiplies without
+ * mixing the halves; exact_grad=true is the true gradient (docs/rope_grad.md). With head_size > 0
+ * heads have that many columns, of which the first, as many as cos has, are rotated. */
 REG_OP(RopeGrad)
-    .INPUT(q, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .INPUT(k, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .INPUT(cos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .INPUT(sin, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OUTPUT(q_grad, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
-    .OUTPUT(k_grad, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16}))
+    .INPUT(q, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .INPUT(k, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .INPUT(cos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
+    .INPUT(sin, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
+    .OUTPUT(q_grad, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
+    .OUTPUT(k_grad, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
     .REQUIRED_ATTR(qSeqLen, ListInt)
     .ATTR(exact_grad, Bool, false)
+    .ATTR(head_size, Int, 0)
     .OP_END_FACTORY_REG(RopeGrad)
 
 /* Backward of norm, concat along the sequence, transpose and rope for query, key and value with

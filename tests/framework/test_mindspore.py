@@ -110,10 +110,11 @@ def plain_rotary(x, cos, sin, mode=0):
     return [kept * cos + rotated(x, mode) * sin]
 
 
-def plain_rope(q, k, cos, sin, lengths=(2, 3)):
-    rows = np.concatenate([np.arange(n) for n in lengths])
-    return [plain_rotary(x.reshape(x.shape[0], -1, cos.shape[1]), cos[rows][:, None], sin[rows][:, None])[0]
-            .reshape(x.shape) for x in (q, k)]
+def plain_rope(q, k, cos, sin, head_size=0, lengths=(2, 3)):
+    rows, turned = np.concatenate([np.arange(n) for n in lengths]), cos.shape[1]
+    heads = [x.reshape(x.shape[0], -1, head_size or turned) for x in (q, k)]
+    return [np.concatenate((plain_rotary(x[..., :turned], cos[rows][:, None], sin[rows][:, None])[0], x[..., turned:]),
+                           -1).reshape(x.shape[0], -1) for x in heads]
 
 
 def plain_exp_segsum(x):
@@ -214,7 +215,7 @@ def test_aclnn_calls():
     x, table, lengths = rand(2, 3, 2, 4), rand(1, 3, 1, 4), [2, 3]
     calls = [("RotaryMulGrad", [x, table, table, x], {"need_backward": True}, ()),
              ("RotaryPositionEmbeddingGrad", [x, table, table, x], {"mode": 1}, ("x",)),
-             ("RopeGrad", [rand(5, 8), rand(5, 4), rand(3, 4), rand(3, 4)], {"qSeqLen": lengths, "exact_grad": True}, ()),
+             ("RopeGrad", [rand(5, 8), rand(5, 4), rand(3, 4), rand(3, 4)], {"qSeqLen": lengths, "exact_grad": True, "head_size": 0}, ()),
              ("ExpSegsumGrad", [rand(2, 4, 4), rand(2, 4, 4)], {}, ())]
     for mode, level in ((ms.PYNATIVE_MODE, "O2"), (ms.GRAPH_MODE, ""), (ms.GRAPH_MODE, "O0"), (ms.GRAPH_MODE, "O1")):
         ms.set_context(mode=mode)
@@ -316,6 +317,9 @@ def test_rope():
     for dtype in DTYPES:
         against_numpy(am.Rope([2, 3]), plain_rope, [rand(5, 8, dtype=dtype), rand(5, 4, dtype=dtype),
                                                     rand(3, 4, dtype=dtype), rand(3, 4, dtype=dtype)], "Rope", wanted=2)
+        against_numpy(am.Rope([2, 3], head_size=6), lambda *a: plain_rope(*a, 6),
+                      [rand(5, 12, dtype=dtype), rand(5, 6, dtype=dtype), rand(3, 4, dtype=dtype),
+                       rand(3, 4, dtype=dtype)], "partial Rope", wanted=2)
 
 
 def test_exp_segsum():

@@ -40,11 +40,12 @@ def plain_rotary(x, cos, sin, mode=0):
     return kept * cos + rotated(x, mode) * sin
 
 
-def plain_rope(q, k, cos, sin, lengths):
+def plain_rope(q, k, cos, sin, lengths, head_size=0):
     rows = np.concatenate([np.arange(n) for n in lengths])
     def one(x):
-        heads = tf.reshape(x, (x.shape[0], -1, cos.shape[1]))
-        return tf.reshape(plain_rotary(heads, tf.gather(cos, rows)[:, None], tf.gather(sin, rows)[:, None]), x.shape)
+        heads = tf.reshape(x, (x.shape[0], -1, head_size or cos.shape[1]))
+        turned = plain_rotary(heads[..., :cos.shape[1]], tf.gather(cos, rows)[:, None], tf.gather(sin, rows)[:, None])
+        return tf.reshape(tf.concat((turned, heads[..., cos.shape[1]:]), -1), x.shape)
     return one(q), one(k)
 
 
@@ -127,9 +128,11 @@ def test_rotary_position_embedding():
 def test_rope():
     for dtype in DTYPES:
         cos, sin = rand(6, 4, dtype=dtype), rand(6, 4, dtype=dtype)
-        against_tensorflow(lambda q, k, c=cos, s=sin: at.rope(q, k, c, s, [4, 5]),
-                           lambda q, k, c=cos, s=sin: plain_rope(q, k, tf.cast(c, tf.float64), tf.cast(s, tf.float64), [4, 5]),
-                           [rand(9, 16, dtype=dtype), rand(9, 8, dtype=dtype)], "rope")
+        for head in (0, 8):
+            against_tensorflow(lambda q, k, c=cos, s=sin, h=head: at.rope(q, k, c, s, [4, 5], h),
+                               lambda q, k, c=cos, s=sin, h=head: plain_rope(
+                                   q, k, tf.cast(c, tf.float64), tf.cast(s, tf.float64), [4, 5], h),
+                               [rand(9, 16, dtype=dtype), rand(9, 8, dtype=dtype)], "rope")
 
 
 def test_norm_rope_concat():

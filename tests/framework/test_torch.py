@@ -82,6 +82,9 @@ def test_rope():
                 rand(6, 4, dtype=dtype, grad=False), [4, 0, 5]]
         against_autograd(at.rope, lambda q, k, c, s, n: (forward.rope(q, c, s, n), forward.rope(k, c, s, n)),
                          args, "rope")
+        args = [rand(9, 20, dtype=dtype), rand(9, 10, dtype=dtype), *args[2:]]
+        against_autograd(lambda *a: at.rope(*a, head_size=10),
+                         lambda q, k, c, s, n: (forward.rope(q, c, s, n, 10), forward.rope(k, c, s, n, 10)), args, "partial rope")
 
 
 def test_rope_default_formula():

@@ -104,9 +104,11 @@ def rope(rng, op):
     positions = longest + rng.choice((0, 0, 0, 1, 50))
     exact = rng.choice(("", " exact_grad=true", " exact_grad=true", " exact_grad=false"))
     qseq = ",".join(map(str, lengths))
-    cos = text([positions, d])
+    rotated = d if rng.random() < 0.7 else 2 * rng.randint(1, d // 2)
+    cos = text([positions, rotated], rng.choice(("*", "*", "fp32")))
+    partial = f" head_size={d}" if rotated < d or rng.random() < 0.1 else ""
     return (f"{op} q={text([total, q_heads * d])} k={text([total, k_heads * d])} cos={cos} sin={cos} "
-            f"qSeqLen={qseq}{exact}{rng.choice(FILLS)}")
+            f"qSeqLen={qseq}{exact}{partial}{rng.choice(FILLS)}")
 
 
 def norm_rope_concat(rng, op):

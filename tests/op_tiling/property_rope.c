@@ -9,7 +9,8 @@
 enum { WALKED = 20000 }; /* tokens */
 
 static void make(struct trial *t, int32_t dtype) {
-    int64_t head = draw_width(t), q = draw_size(t), k = draw_size(t), tokens = 0, longest = 0;
+    int64_t rotated = draw_width(t), wanted = 0, q = draw_size(t), k = draw_size(t), tokens = 0,
+            longest = 0;
     size_t count = chance(t, 85) ? draw(t, 80) : draw(t, chance(t, 80) ? 2100 : LIST_MAX);
     int64_t scale = chance(t, 80) ? 1 + (int64_t)draw(t, 300) : draw_size(t) + 1,
             shape = (int64_t)draw(t, 3);
@@ -22,16 +23,18 @@ static void make(struct trial *t, int32_t dtype) {
         longest = length > longest ? length : longest;
         if (__builtin_add_overflow(tokens, length, &tokens)) tokens = INT64_MAX;
     }
-    int64_t hidden_q, hidden_k;
+    if (chance(t, 30)) wanted = rotated + (chance(t, 50) ? draw_width(t) : (int64_t)draw(t, 40));
+    int64_t hidden_q, hidden_k, head = wanted ? wanted : rotated;
     if (__builtin_mul_overflow(head, q, &hidden_q)) hidden_q = head;
     if (__builtin_mul_overflow(head, k, &hidden_k)) hidden_k = head;
     set_input(t, 0, dtype, 2, (int64_t[]){tokens, hidden_q});
     set_input(t, 1, dtype, 2, (int64_t[]){tokens, hidden_k});
     int64_t positions = longest + (chance(t, 50) ? 0 : (int64_t)draw(t, 100));
-    set_input(t, 2, dtype, 2, (int64_t[]){positions, head});
-    set_input(t, 3, dtype, 2, (int64_t[]){positions, head});
+    set_input(t, 2, dtype, 2, (int64_t[]){positions, rotated});
+    set_input(t, 3, dtype, 2, (int64_t[]){positions, rotated});
     t->node.attr[0].count = count;
     t->node.attr[1].i = chance(t, 50);
+    t->node.attr[2].i = wanted;
 }
 
 /* Tokens of a stream in tiles of `tile` elements: dense. */
@@ -195,7 +198,8 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     const struct ascgrad_shape *q = t->node.in[0].shape, *k = t->node.in[1].shape,
                                *cos = t->node.in[2].shape;
     NEED((wide_int)d.batch * d.bits <= 32 * (launch->key ? ROPE_GRAD_MANY : ROPE_GRAD_FEW));
-    NEED(d.rotated == cos->dim[1] && (wide_int)d.q_heads * d.head == q->dim[1] &&
+    int64_t head = t->node.attr[2].i ? t->node.attr[2].i : cos->dim[1];
+    NEED(d.rotated == cos->dim[1] && d.head == head && (wide_int)d.q_heads * d.head == q->dim[1] &&
          (wide_int)d.k_heads * d.head == k->dim[1]);
     NEED(d.exact == (t->node.attr[1].i != 0));
     const char *wrong = judge_buffers(&d, &t->node, (int64_t)t->chip.ub);

@@ -228,22 +228,28 @@ class RotaryPositionEmbedding(nn.Cell):
 
 class Rope(nn.Cell):
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D].
+    With head_size=D cos and sin may have fewer columns: the first of a head are rotated then.
     The gradient is the true one unless exact_grad=False (docs/rope_grad.md); cos and sin get zeros."""
 
-    def __init__(self, seq_len, exact_grad=True):
+    def __init__(self, seq_len, exact_grad=True, head_size=0):
         super().__init__()
         self.lengths = tuple(int(n) for n in seq_len)
         self.rows = Tensor(np.concatenate([np.arange(n) for n in seq_len]).astype(np.int32))
-        self.grad = grad("RopeGrad", qSeqLen=list(self.lengths), exact_grad=exact_grad)
+        self.head_size = head_size
+        self.grad = grad("RopeGrad", qSeqLen=list(self.lengths), exact_grad=exact_grad, head_size=head_size)
 
     def _one(self, x, cos, sin):
-        heads = ops.reshape(_wide(x), (x.shape[0], -1, cos.shape[1]))
+        turned = cos.shape[1]
+        heads = ops.reshape(_wide(x), (x.shape[0], -1, self.head_size or turned))
         tables = [ops.expand_dims(ops.gather(_wide(t), self.rows, 0), 1) for t in (cos, sin)]
-        return ops.cast(ops.reshape(_rotary(heads, tables[0], tables[1], 0), x.shape), x.dtype)
+        y = _rotary(heads[..., :turned], tables[0], tables[1], 0)
+        if self.head_size > turned:
+            y = ops.cat((y, heads[..., turned:]), -1)
+        return ops.cast(ops.reshape(y, x.shape), x.dtype)
 
     def construct(self, q, k, cos, sin):
         _check("RopeGrad", q.dtype, ("q", "k", "cos", "sin"), (q.shape, k.shape, cos.shape, sin.shape),
-               (("qSeqLen", self.lengths),))
+               (("qSeqLen", self.lengths), ("head_size", self.head_size)))
         return self._one(q, cos, sin), self._one(k, cos, sin)
 
     def bprop(self, q, k, cos, sin, out, dout):

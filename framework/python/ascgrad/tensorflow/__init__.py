@@ -86,7 +86,7 @@ def _rotary_position_embedding_grad(op, dy):
 def _rope_grad(op, dq, dk):
     """The true gradient; the operator's default formula is another one (docs/rope_grad.md)."""
     grads = ops.rope_grad(q=dq, k=dk, cos=op.inputs[2], sin=op.inputs[3], qSeqLen=op.get_attr("seq_len"),
-                          exact_grad=True)
+                          exact_grad=True, head_size=op.get_attr("head_size"))
     return [grads.q_grad, grads.k_grad, None, None]
 
 
@@ -136,12 +136,13 @@ def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: Union[int, str] 
     return ops.rotary_position_embedding(x=x, cos=cos, sin=sin, mode=mode)
 
 
-def rope(q: Any, k: Any, cos: Any, sin: Any, seq_len: Sequence[int]) -> Tuple[tf.Tensor, tf.Tensor]:
-    """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D]."""
+def rope(q: Any, k: Any, cos: Any, sin: Any, seq_len: Sequence[int], head_size: int = 0) -> Tuple[tf.Tensor, tf.Tensor]:
+    """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D], or with
+    head_size=D fewer columns: the first of a head are rotated then."""
     q, k = tf.convert_to_tensor(q), tf.convert_to_tensor(k)
     cos, sin = _like(q, cos, sin)
-    _check("RopeGrad", {"qSeqLen": [int(n) for n in seq_len]}, q=q, k=k, cos=cos, sin=sin)
-    return ops.rope(q=q, k=k, cos=cos, sin=sin, seq_len=seq_len)
+    _check("RopeGrad", {"qSeqLen": [int(n) for n in seq_len], "head_size": head_size}, q=q, k=k, cos=cos, sin=sin)
+    return ops.rope(q=q, k=k, cos=cos, sin=sin, seq_len=seq_len, head_size=head_size)
 
 
 def norm_rope_concat(query: Any, key: Any, value: Any, norm_type: int = 0, norm_added_type: int = 0, rope_type: int = 0,

@@ -32,11 +32,13 @@ def rotary(x, cos, sin, mode=0):
     return torch.cat((y.to(x.dtype), tail), -1) if tail.shape[-1] else y.to(x.dtype)
 
 
-def rope(x, cos, sin, lengths):
-    """x: [tokens, heads * D]; the position restarts at 0 in every sequence."""
+def rope(x, cos, sin, lengths, head_size=0):
+    """x: [tokens, heads * D]; the position restarts at 0 in every sequence. D is head_size, or the columns of cos: the
+    first, as many as cos has, are rotated."""
     rows = torch.cat([torch.arange(n, device=x.device) for n in lengths])
-    heads = x.reshape(x.shape[0], -1, cos.shape[1])
-    return rotary(heads, cos[rows].unsqueeze(1), sin[rows].unsqueeze(1)).reshape(x.shape)
+    heads = x.reshape(x.shape[0], -1, head_size or cos.shape[1])
+    turned = rotary(heads[..., :cos.shape[1]], cos[rows].unsqueeze(1), sin[rows].unsqueeze(1))
+    return torch.cat((turned, heads[..., cos.shape[1]:]), -1).reshape(x.shape)
 
 
 def normalised(x, kind, weight, bias, eps):

@@ -81,18 +81,18 @@ class _RotaryPositionEmbedding(torch.autograd.Function):
 
 class _Rope(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, q, k, cos, sin, lengths, exact_grad):
-        _check("RopeGrad", {"q": q, "k": k, "cos": cos, "sin": sin}, {"qSeqLen": lengths})
+    def forward(ctx, q, k, cos, sin, lengths, exact_grad, head_size):
+        _check("RopeGrad", {"q": q, "k": k, "cos": cos, "sin": sin}, {"qSeqLen": lengths, "head_size": head_size})
         _no_table_gradient("rope", cos, sin)
-        ctx.lengths, ctx.exact_grad = lengths, exact_grad
+        ctx.attributes = lengths, exact_grad, head_size
         ctx.save_for_backward(cos, sin)
-        return forward.rope(q, cos, sin, lengths), forward.rope(k, cos, sin, lengths)
+        return tuple(forward.rope(x, cos, sin, lengths, head_size) for x in (q, k))
 
     @staticmethod
     @once_differentiable
     def backward(ctx, dq, dk):
         cos, sin = ctx.saved_tensors
-        return *_grad.rope_grad(dq, dk, cos, sin, ctx.lengths, ctx.exact_grad), None, None, None, None
+        return *_grad.rope_grad(dq, dk, cos, sin, *ctx.attributes), None, None, None, None, None
 
 
 class _NormRopeConcat(torch.autograd.Function):
@@ -153,10 +153,11 @@ def rotary_position_embedding(x: torch.Tensor, cos: torch.Tensor, sin: torch.Ten
 
 
 def rope(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, seq_len: Sequence[int],
-         exact_grad: bool = True) -> Tuple[torch.Tensor, torch.Tensor]:
-    """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D].
+         exact_grad: bool = True, head_size: int = 0) -> Tuple[torch.Tensor, torch.Tensor]:
+    """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D], or with
+    head_size=D fewer columns: the first of a head are rotated then.
     exact_grad=False gives the operator's default formula, which is not the gradient (docs/rope_grad.md)."""
-    return _Rope.apply(q, k, *_like(q, cos, sin, wide=_WIDE_ROPE), [int(n) for n in seq_len], exact_grad)
+    return _Rope.apply(q, k, *_like(q, cos, sin, wide=_WIDE_ROPE), [int(n) for n in seq_len], exact_grad, head_size)
 
 
 def norm_rope_concat(

@@ -40,12 +40,13 @@ void forward_rotary(const float *x, const float *cos, const float *sin, float *y
 }
 
 void forward_rope(const float *x, const float *cos, const float *sin, float *y, int64_t heads,
-                  int64_t d, const int64_t *lengths, int64_t count) {
+                  int64_t d, int64_t r, const int64_t *lengths, int64_t count) {
     int64_t row = 0;
     for (int64_t sequence = 0; sequence < count; sequence++) {
         for (int64_t p = 0; p < lengths[sequence]; p++) {
             for (int64_t n = 0; n < heads; n++, row++) {
-                rotate_row(x + row * d, cos + p * d, sin + p * d, y + row * d, d, 0);
+                rotate_row(x + row * d, cos + p * r, sin + p * r, y + row * d, r, 0);
+                memcpy(y + row * d + r, x + row * d + r, (size_t)(d - r) * sizeof *y);
             }
         }
     }

@@ -17,9 +17,10 @@ extern "C" {
 void forward_rotary(const float *x, const float *cos, const float *sin, float *y, int rank,
                     const int64_t *shape, const int64_t *table, int mode);
 
-/* x, y: [tokens, heads, d]; position p restarts in every one of the count sequences. */
+/* x, y: [tokens, heads, d], the first r of d columns are rotated; position p restarts in every one
+ * of the count sequences. */
 void forward_rope(const float *x, const float *cos, const float *sin, float *y, int64_t heads,
-                  int64_t d, const int64_t *lengths, int64_t count);
+                  int64_t d, int64_t r, const int64_t *lengths, int64_t count);
 
 /* kind 0: copy; 1, 2: (x - mean) * rstd per row of d; 3, 4: x * rstd, mean is 0. weight and bias
  * take part where they are not NULL. mean and rstd are not written for 0. */

@@ -89,6 +89,7 @@ class RopeKernel : public OpKernel {
   public:
     explicit RopeKernel(OpKernelConstruction *context) : OpKernel(context) {
         OP_REQUIRES_OK(context, context->GetAttr("seq_len", &lengths_));
+        OP_REQUIRES_OK(context, context->GetAttr("head_size", &head_));
     }
     void Compute(OpKernelContext *context) override {
         const Tensor &cos = context->input(2), &sin = context->input(3);
@@ -97,18 +98,19 @@ class RopeKernel : public OpKernel {
             tokens += n, longest = n > longest ? n : longest;
         const bool tables = cos.dims() == 2 && cos.shape() == sin.shape() &&
                             cos.dim_size(1) % 2 == 0 && cos.dim_size(1) > 0 &&
-                            longest <= cos.dim_size(0);
+                            longest <= cos.dim_size(0) && (head_ == 0 || head_ >= cos.dim_size(1));
+        const int64_t head = head_ == 0 ? cos.dim_size(1) : head_;
         for (int i = 0; i < 2; i++) {
             const Tensor &x = context->input(i);
             OP_REQUIRES(context,
                         tables && x.dims() == 2 && x.dim_size(0) == tokens &&
-                            x.dim_size(1) % cos.dim_size(1) == 0,
+                            x.dim_size(1) % head == 0,
                         errors::InvalidArgument("Rope: input ", x.shape().DebugString(),
                                                 " does not fit tables ", cos.shape().DebugString(),
                                                 " and ", tokens, " tokens"));
             Floats y(x.NumElements());
             forward_rope(widen(x).data(), widen(cos).data(), widen(sin).data(), y.data(),
-                         x.dim_size(1) / cos.dim_size(1), cos.dim_size(1), lengths_.data(),
+                         x.dim_size(1) / head, head, cos.dim_size(1), lengths_.data(),
                          lengths_.size());
             emit(context, i, x.shape(), y);
         }
@@ -116,6 +118,7 @@ class RopeKernel : public OpKernel {
 
   private:
     std::vector<int64_t> lengths_;
+    int64_t head_ = 0;
 };
 
 class ExpSegsumKernel : public OpKernel {
@@ -330,6 +333,7 @@ REGISTER_OP("Rope")
     .Output("q_out: T")
     .Output("k_out: T")
     .Attr("seq_len: list(int)")
+    .Attr("head_size: int = 0")
     .DTYPES.SetShapeFn(same_as_first);
 
 REGISTER_OP("NormRopeConcat")
