@@ -38,10 +38,8 @@ struct Segsum {
     bool direct; /* rows are whole 32-byte blocks, near enough for the short form of a copy */
 };
 
-/* Stands for the mask in calls that keep the one of the call before, <float, false>. */
-constexpr uint64_t SAME = 0;
-constexpr int32_t SAME_LANES = 0;
-
+/* Stands for the mask in calls that keep the last one, <float, false>. SetVectorMask is right
+ * before them: a call with a mask of its own leaves it behind on A2, but not on the 950. */
 /* The buffers are as tiling has laid them out. */
 __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
                                    const ExpSegsumGradTilingData &tiling) {
@@ -161,6 +159,8 @@ __aicore__ inline uint64_t lanes_of(uint32_t byte, uint32_t blocks) {
     return (EACH_BLOCK >> (8 * (rows::BLOCK - blocks))) * byte;
 }
 
+/* For SetVectorMask, which is right before all calls that keep the mask, <float, false>: a call
+ * with a mask of its own leaves it behind on A2, but not on the 950. */
 __aicore__ inline uint64_t first_lanes(uint32_t n) { /* 1 .. 64 */
     return ~0ull >> (LANES - n);
 }
@@ -226,14 +226,14 @@ __aicore__ inline void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t
             SetVectorMask<float>(0, first_lanes(lanes));
             for (uint32_t at = 0; at < half * lanes; at += lanes) {
                 LocalTensor<float> to = d[at];
-                Add<float, false>(to, to, low, SAME, groups, steps);
+                Add<float, false>(to, to, low, MASK_PLACEHOLDER, groups, steps);
             }
         } else { /* half a group to a call */
             BinaryRepeatParams steps(1, 1, 1, blocks, blocks, 0);
             SetVectorMask<float>(0, first_lanes(lanes));
             for (uint32_t at = 0; at < rows * lanes; at += 2 * half * lanes) {
                 LocalTensor<float> to = d[at];
-                Add<float, false>(to, to, low[at], SAME, half, steps);
+                Add<float, false>(to, to, low[at], MASK_PLACEHOLDER, half, steps);
             }
         }
     }
@@ -271,19 +271,20 @@ __aicore__ inline void drop_upper(const LocalTensor<float> &d, uint32_t n, uint3
     SetVectorMask<float>(0, UPPER);
     if (n < full) { /* all rows of a matrix in a call */
         for (uint32_t at = 0; at < n * group; at += group) {
-            Duplicate<float, false>(d[at * rows::BLOCK], 0.0f, SAME, full, blocks, step);
+            Duplicate<float, false>(d[at * rows::BLOCK], 0.0f, MASK_PLACEHOLDER, full, blocks,
+                                    step);
         }
     } else { /* eight rows of all matrices; so small, they are near enough */
         for (uint32_t at = 0; at < full * step; at += step) {
-            Duplicate<float, false>(d[at * rows::BLOCK], 0.0f, SAME, n, blocks, group);
+            Duplicate<float, false>(d[at * rows::BLOCK], 0.0f, MASK_PLACEHOLDER, n, blocks, group);
         }
     }
     if (t % 8 == 0) return;
     SetVectorMask<float>(0, UPPER & lanes_of(0xff, t % 8));
     uint32_t each = group <= REPEATS ? n : 1;
     for (uint32_t g = 0; g < n; g += each) {
-        Duplicate<float, false>(d[(g * group + full * step) * rows::BLOCK], 0.0f, SAME, each,
-                                blocks, each == 1 ? 0 : group);
+        Duplicate<float, false>(d[(g * group + full * step) * rows::BLOCK], 0.0f, MASK_PLACEHOLDER,
+                                each, blocks, each == 1 ? 0 : group);
     }
 }
 
@@ -303,8 +304,8 @@ __aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<f
     uint64_t own = EACH_BLOCK; /* rows q.. q + 7 own the blocks up to theirs */
     for (uint32_t q = 0; q < t; q += 8) {
         SetVectorMask<float>(0, t - q < 8 ? own & lanes_of(0xff, t - q) : own);
-        BlockReduceSum<float, false>(results[q], sums[q * rows::BLOCK], n, SAME_LANES, pitch / 8, 1,
-                                     t);
+        BlockReduceSum<float, false>(results[q], sums[q * rows::BLOCK], n, MASK_PLACEHOLDER,
+                                     pitch / 8, 1, t);
         own = own << 1 | EACH_BLOCK;
     }
 }

@@ -137,7 +137,8 @@ __aicore__ inline void multiply_block(uint32_t n, const LocalTensor<float> &a,
     SetVectorMask<float>(0, first_lanes(STRIP));
     for (uint32_t left = 0; left < STRIP * n; left += STRIP) {
         rows.src0RepStride = rows.src1RepStride = x.step;
-        Mul<float, false>(tiles[x.tile + 8], a[x.at + left], b[x.at + left], SAME, STRIP, rows);
+        Mul<float, false>(tiles[x.tile + 8], a[x.at + left], b[x.at + left], MASK_PLACEHOLDER,
+                          STRIP, rows);
         go_on(x);
     }
     /* The left sums of the first 64 rows do not fill their 8 lanes: a block in three. */
@@ -153,8 +154,8 @@ __aicore__ inline void sum_left(uint32_t n, const LocalTensor<float> &a,
     Strip x = strip_at(1);
     for (uint32_t lanes = STRIP; lanes < STRIP * n; lanes += STRIP) {
         if (lanes <= LANES) SetVectorMask<float>(0, first_lanes(lanes));
-        BlockReduceSum<float, false>(tiles[x.tile], a[x.at], STRIP, SAME_LANES, PAIR_BLOCKS, 1,
-                                     x.step);
+        BlockReduceSum<float, false>(tiles[x.tile], a[x.at], STRIP, MASK_PLACEHOLDER, PAIR_BLOCKS,
+                                     1, x.step);
         go_on(x);
     }
     x = strip_at(NARROW + 1);
@@ -173,7 +174,7 @@ __aicore__ inline void add_left(uint32_t n, const LocalTensor<float> &more,
     for (uint32_t i = NARROW + 1, from = 0; i < n; i++) {
         LocalTensor<float> left = tiles[x.tile];
         SetVectorMask<float>(0, own);
-        Add<float, false>(left, left, more[from], SAME, STRIP / 8, rows);
+        Add<float, false>(left, left, more[from], MASK_PLACEHOLDER, STRIP / 8, rows);
         own = own << 2 | EACH_BLOCK * 3;
         from += STRIP * 8;
         go_on(x);
@@ -194,10 +195,11 @@ __aicore__ inline void halve_strips(uint32_t n, const LocalTensor<float> &a,
     for (uint32_t i = 1, to = 0; i < n; i++) {
         uint32_t low = x.at + STRIP / 2 * 8 * x.step;
         rows.src0RepStride = rows.src1RepStride = x.step;
-        Add<float, false>(halved[to], a[x.at], a[low], SAME, STRIP / 2, rows);
+        Add<float, false>(halved[to], a[x.at], a[low], MASK_PLACEHOLDER, STRIP / 2, rows);
         to += LANES;
         if (i > NARROW) {
-            Add<float, false>(halved[to], a[x.at + LANES], a[low + LANES], SAME, STRIP / 2, rows);
+            Add<float, false>(halved[to], a[x.at + LANES], a[low + LANES], MASK_PLACEHOLDER,
+                              STRIP / 2, rows);
             to += LANES;
         }
         go_on(x);
@@ -211,7 +213,7 @@ __aicore__ inline void sum_columns(uint32_t n, const LocalTensor<float> &halved,
     BinaryRepeatParams flat(1, 1, 1, 8, 8, 8), strips(1, 1, 1, STRIP / 8, STRIP / 8, STRIP / 8);
     SetVectorMask<float>(0, ~0ull);
     for (uint32_t repeats = STRIP / 4 * pieces; repeats >= pieces && pieces; repeats /= 2) {
-        Add<float, false>(halved, halved, halved[repeats * LANES], SAME, repeats, flat);
+        Add<float, false>(halved, halved, halved[repeats * LANES], MASK_PLACEHOLDER, repeats, flat);
         vector_done();
     }
     SetVectorMask<float>(0, first_lanes(STRIP));
@@ -219,7 +221,7 @@ __aicore__ inline void sum_columns(uint32_t n, const LocalTensor<float> &halved,
     for (uint32_t i = n - 1, from = pieces * LANES; i > 0; i--) {
         LocalTensor<float> to = columns[(i - 1) * BLOCK];
         from -= i > NARROW ? 2 * LANES : LANES;
-        Add<float, false>(to, below, halved[from], SAME, i, strips);
+        Add<float, false>(to, below, halved[from], MASK_PLACEHOLDER, i, strips);
         below = to;
         vector_done();
     }
@@ -244,10 +246,11 @@ __aicore__ inline void add_below(uint32_t n, const LocalTensor<float> &columns,
                                  const LocalTensor<float> &tiles) {
     LocalTensor<float> last = tiles[(STRIP - 1) * PAIR_LANES + 8];
     BinaryRepeatParams pairs(1, 1, 1, PAIR / 8, PAIR / 8, 2 * C_STEP);
-    Add(last, last, columns, STRIP, (n + 1) / 2, pairs);
+    SetVectorMask<float>(0, first_lanes(STRIP));
+    Add<float, false>(last, last, columns, MASK_PLACEHOLDER, (n + 1) / 2, pairs);
     if (n > 1) {
         LocalTensor<float> second = last[TILE_LANES];
-        Add<float, false>(second, second, columns[8 * C_STEP], SAME, n / 2, pairs);
+        Add<float, false>(second, second, columns[8 * C_STEP], MASK_PLACEHOLDER, n / 2, pairs);
     }
     vector_done();
     Duplicate(columns, 0.0f, STRIP, n, 1, C_STEP); /* the corner is what is left of it */
@@ -266,7 +269,7 @@ __aicore__ inline void scan_tiles(const LocalTensor<float> &tiles, uint32_t pair
         LocalTensor<float> low = tiles[half];
         for (uint32_t at = 0; at < half; at += PAIR_LANES) {
             LocalTensor<float> to = tiles[at];
-            Add<float, false>(to, to, low, SAME, groups, steps);
+            Add<float, false>(to, to, low, MASK_PLACEHOLDER, groups, steps);
         }
         groups /= 2;
         vector_done();
@@ -274,7 +277,7 @@ __aicore__ inline void scan_tiles(const LocalTensor<float> &tiles, uint32_t pair
     BinaryRepeatParams steps(1, 1, 1, PAIR_BLOCKS, PAIR_BLOCKS, 0);
     for (uint32_t at = 0; at < pairs * PAIR; at += PAIR) {
         LocalTensor<float> to = tiles[at];
-        Add<float, false>(to, to, to[PAIR / 2], SAME, STRIP / 2, steps);
+        Add<float, false>(to, to, to[PAIR / 2], MASK_PLACEHOLDER, STRIP / 2, steps);
     }
     vector_done();
 }
@@ -285,8 +288,8 @@ __aicore__ inline void sum_tiles(const LocalTensor<float> &tiles, const LocalTen
     SetVectorMask<float>(0, UPPER);
     for (uint32_t part = 0; part < PAIR_LANES; part += TILE_LANES) {
         for (uint32_t q = 0; q < STRIP; q += 8) {
-            Duplicate<float, false>(tiles[q * PAIR_LANES + part + 8 + q], 0.0f, SAME, pairs,
-                                    PAIR_BLOCKS, PAIR / 8);
+            Duplicate<float, false>(tiles[q * PAIR_LANES + part + 8 + q], 0.0f, MASK_PLACEHOLDER,
+                                    pairs, PAIR_BLOCKS, PAIR / 8);
         }
     }
     vector_done();
@@ -295,10 +298,10 @@ __aicore__ inline void sum_tiles(const LocalTensor<float> &tiles, const LocalTen
     uint64_t top = EACH_BLOCK * 3, low = EACH_BLOCK * 7; /* rows 0..7 own a block of the tile */
     for (uint32_t part = 0; part < 2 * STRIP; part += STRIP) {
         SetVectorMask<float>(0, top);
-        BlockReduceSum<float, false>(results[part], sums, pairs, SAME_LANES, 2 * STRIP / 8, 1,
+        BlockReduceSum<float, false>(results[part], sums, pairs, MASK_PLACEHOLDER, 2 * STRIP / 8, 1,
                                      STRIP);
         SetVectorMask<float>(0, low);
-        BlockReduceSum<float, false>(results[part + 8], sums[LANES], pairs, SAME_LANES,
+        BlockReduceSum<float, false>(results[part + 8], sums[LANES], pairs, MASK_PLACEHOLDER,
                                      2 * STRIP / 8, 1, STRIP);
         top <<= TILE_BLOCKS;
         low <<= TILE_BLOCKS;

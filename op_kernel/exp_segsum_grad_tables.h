@@ -85,12 +85,11 @@ __aicore__ inline void load_tile(Segsum &s, const Large &l, const Tile &tile) {
     s.in.EnQue(in);
 }
 
-/* 64 rows of 128 into the first one: lower half onto upper half, in place. */
+/* 64 rows of 128 into the first one: lower half onto upper half, in place. The mask is full. */
 __aicore__ inline void fold_tile(const LocalTensor<float> &a) {
-    SetVectorMask<float>(0, ~0ull);
     for (uint32_t repeats = HALF * BLOCK / LANES / 2; repeats > 1; repeats /= 2) {
         vector_done();
-        Add<float, false>(a, a, a[repeats * LANES], SAME, repeats,
+        Add<float, false>(a, a, a[repeats * LANES], MASK_PLACEHOLDER, repeats,
                           BinaryRepeatParams(1, 1, 1, 8, 8, 8));
     }
     vector_done();
@@ -106,13 +105,15 @@ __aicore__ inline void compute_tile(uint32_t rows, const LocalTensor<float> &a,
     if (rows < HALF) Duplicate(a[rows * BLOCK], 0.0f, (HALF - rows) * BLOCK);
     LocalTensor<float> eights = b[HALF * LANES], parts = eights[HALF * 8];
     vector_done();
-    Add(b, a, a[LANES], LANES, HALF, BinaryRepeatParams(1, 1, 1, 8, 16, 16));
+    SetVectorMask<float>(0, ~0ull);
+    Add<float, false>(b, a, a[LANES], MASK_PLACEHOLDER, HALF,
+                      BinaryRepeatParams(1, 1, 1, 8, 16, 16));
     vector_done();
-    BlockReduceSum<float, false>(eights, b, HALF, SAME_LANES, 1, 1, 8);
+    BlockReduceSum<float, false>(eights, b, HALF, MASK_PLACEHOLDER, 1, 1, 8);
     fold_tile(a);
-    BlockReduceSum<float, false>(row_sums, eights, HALF / 8, SAME_LANES, 1, 1, 8);
+    BlockReduceSum<float, false>(row_sums, eights, HALF / 8, MASK_PLACEHOLDER, 1, 1, 8);
     DataCopy(columns, a, BLOCK);
-    BlockReduceSum<float, false>(parts, a, 2, SAME_LANES, 1, 1, 8);
+    BlockReduceSum<float, false>(parts, a, 2, MASK_PLACEHOLDER, 1, 1, 8);
     vector_done();
     Add(total, parts, parts[8], 8, 1, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
 }
