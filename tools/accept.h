@@ -17,7 +17,7 @@
 /* CANN's own operator is asked on one of the two roads, in a world without our package. */
 enum road { ROAD_GE, ROAD_ACLNN, ROAD_CANN, ROADS };
 
-/* accept_judge.c: the distribution of errors, in ulp of the output's type. The last bin is open. */
+/* accept_weigh.c: the distribution of errors, in ulp of the output's type. The last bin is open. */
 enum { ACCEPT_BINS = 12, ACCEPT_TYPES = 3, ACCEPT_WHY = 600 };
 extern const double accept_bin_end[ACCEPT_BINS - 1];
 extern const int32_t accept_type[ACCEPT_TYPES];
@@ -38,6 +38,8 @@ struct accept_output {
     double matched;           /* share within the vendor's tolerance */
     double absolute;          /* largest error, for the vendor's limit */
     bool vendor;              /* the vendor's published standard is met */
+    int64_t worst, other;     /* where: the largest of contract, the first that differs */
+    double got, want;         /* there: at worst, or else at other */
 };
 
 /* A case on a road. */
@@ -134,6 +136,11 @@ struct roads {
 };
 void roads_open(struct accept *a, struct roads *roads);
 void roads_close(struct accept *a, struct roads *roads);
+
+/* data against the twin's, which t has, and against double precision. The errors go into the
+ * histogram of a, unless it is NULL. */
+void accept_weigh(struct accept *a, struct accept_output *o, const struct ascgrad_tensor *t,
+                  const void *data, const struct ref_tensor *want);
 
 /* accept_judge.c: one case on all roads. */
 void accept_judge(struct accept *a, struct roads *roads, struct accept_case *c);

@@ -12,79 +12,16 @@
 
 #include "accept.h"
 
-const double accept_bin_end[ACCEPT_BINS - 1] = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1, 2, 8, 32};
-const int32_t accept_type[ACCEPT_TYPES] = {ASCGRAD_TYPE_FP32, ASCGRAD_TYPE_FP16, ASCGRAD_TYPE_BF16};
-
 const char *accept_verdict_name(enum verdict verdict) {
     static const char *const name[] = {"skip", "pass", "fail"};
     return name[verdict];
 }
 
-/* The vendor's published standard for operators of its community (opbase,
- * ops_precision_standard/experimental_standard.md): |a - g| <= atol + rtol |g| for 99 % of the
- * elements, and no error above a limit or 32 ulp. */
-struct standard {
-    double rtol, atol, limit;
-};
-
-static struct standard standard_of(int32_t dtype) {
-    if (dtype == ASCGRAD_TYPE_FP16) return (struct standard){0x1p-9, 0x1p-9, 1e-1};
-    if (dtype == ASCGRAD_TYPE_BF16) return (struct standard){0x1p-6, 0x1p-6, 1};
-    return (struct standard){0x1p-10, 0x1p-16, 1e-2};
-}
-
-static int type_index(int32_t dtype) {
-    for (int i = 0; i < ACCEPT_TYPES; i++)
-        if (accept_type[i] == dtype) return i;
-    return 0;
-}
-
-/* ---- an output */
-
-/* What is finite in the type: a value beyond its range becomes infinite, and that is right. */
-static bool comparable(int32_t dtype, double got, double want) {
-    return isfinite(got) && isfinite(want) && fabs(want) <= value_largest(dtype);
-}
-
-static void weigh(struct accept *a, struct accept_output *o, int32_t dtype, double got,
-                  const struct ref_tensor *want, int64_t i, int64_t *matched) {
-    const double error = value_error(dtype, got, want->value[i], want->magnitude[i]);
-    const struct standard s = standard_of(dtype);
-    if (error > o->contract) o->contract = error;
-    if (!comparable(dtype, got, want->value[i])) {
-        *matched += error <= 1;
-        if (error > 1) o->vendor = false;
-        return;
-    }
-    const double off = fabs(got - want->value[i]), ulp = off / value_ulp(dtype, want->value[i]);
-    int bin = 0;
-    while (bin < ACCEPT_BINS - 1 && ulp > accept_bin_end[bin])
-        bin++;
-    if (a) a->histogram[type_index(dtype)][bin]++;
-    *matched += off <= s.atol + s.rtol * fabs(want->value[i]);
-    if (ulp > o->ulp) o->ulp = ulp;
-    if (off > o->absolute) o->absolute = off;
-    if (off > s.limit && ulp > 32) o->vendor = false;
-}
-
-static void judge_output(struct accept *a, struct accept_output *o, const struct ascgrad_tensor *t,
-                         const void *data, const struct ref_tensor *want) {
-    int64_t matched = 0;
-    *o = (struct accept_output){.elements = text_tensor_elements(t), .vendor = true};
-    const int64_t size = o->elements ? text_tensor_bytes(t) / o->elements : 0;
-    for (int64_t i = 0; i < o->elements; i++) {
-        const double got = value_get(t->dtype, data, i), twin = value_get(t->dtype, t->data, i);
-        const bool same = memcmp((const char *)data + i * size, (const char *)t->data + i * size,
-                                 (size_t)size) == 0 ||
-                          (isnan(got) && isnan(twin));
-        o->differ += !same;
-        weigh(a, o, t->dtype, got, want, i, &matched);
-    }
-    o->matched = o->elements ? (double)matched / (double)o->elements : 1;
-    o->vendor = o->vendor && o->matched >= 0.99;
-}
-
 /* ---- a call on a road */
+
+_Static_assert((int)ASCGRAD_INPUTS_MAX + (int)ASCGRAD_OUTPUTS_MAX <= (int)WIRE_TENSORS &&
+                   (int)ASCGRAD_ATTRS_MAX <= (int)WIRE_ATTRS,
+               "wire.h has room");
 
 struct trial {
     struct accept *a;
@@ -217,19 +154,27 @@ static void say_wrong(const struct trial *t, uint32_t i, struct accept_result *r
     const char *name = t->request.op.out[i].name;
     result->verdict = VERDICT_FAIL;
     if (result->why[0]) return;
-    if (o->contract > 1)
+    if (o->contract > 1e29)
         snprintf(result->why, sizeof result->why,
-                 "%s breaks the contract: %.3g of the error allowed beyond rounding", name,
-                 o->contract);
+                 "%s[%lld] breaks the contract: it is %.9g, not %.9g", name, (long long)o->worst,
+                 o->got, o->want);
+    else if (o->contract > 1)
+        snprintf(
+            result->why, sizeof result->why,
+            "%s[%lld] breaks the contract: it is %.9g, not %.9g, %.3g of the error allowed beyond "
+            "rounding",
+            name, (long long)o->worst, o->got, o->want, o->contract);
     else if (!o->vendor)
         snprintf(
             result->why, sizeof result->why,
             "%s misses the vendor's standard: %.4g %% within the tolerance, largest error %.3g",
             name, 100 * o->matched, o->absolute);
     else
-        snprintf(result->why, sizeof result->why,
-                 "%s has other bits than the twin in %lld of %lld elements", name,
-                 (long long)o->differ, (long long)o->elements);
+        snprintf(
+            result->why, sizeof result->why,
+            "%s has other bits than the twin in %lld of %lld elements: %s[%lld] is %.9g, not %.9g",
+            name, (long long)o->differ, (long long)o->elements, name, (long long)o->other, o->got,
+            o->want);
 }
 
 static void take_answer(struct trial *t, enum road road, struct wire_answer *answer) {
@@ -243,7 +188,7 @@ static void take_answer(struct trial *t, enum road road, struct wire_answer *ans
     }
     for (uint32_t i = 0; i < t->request.op.outputs; i++) {
         struct accept_output *o = &result->out[i];
-        judge_output(road == ROAD_CANN ? NULL : t->a, o, &t->request.out[i], t->got[0] + at,
+        accept_weigh(road == ROAD_CANN ? NULL : t->a, o, &t->request.out[i], t->got[0] + at,
                      &t->want[i]);
         at += t->wire.tensor[t->wire.inputs + i].bytes;
         if (road != ROAD_CANN && (o->contract > 1 || !o->vendor || o->differ))
