@@ -49,6 +49,7 @@ struct twin_lanes {
     bool counter, current;
     uint64_t mask[2];
     int64_t repeat;
+    bool bits; /* the mask was given bit by bit, not as a number of lanes */
 };
 
 /* An instruction that works element by element: dst[i] = f(src0[i], src1[i], scalar). */

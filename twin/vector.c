@@ -41,16 +41,17 @@ void twin_keep_lanes(const struct twin_plan *p, uint32_t repeat, uint32_t size, 
 }
 
 /* A call that sets its own mask leaves it in the register; a count form leaves full lanes and
- * normal mode. */
+ * normal mode. On the 950 counts and numbers of lanes do not go through the register. */
+static bool past_register(const struct twin_core *core) {
+    return core->job->launch->soc->arch == ASCGRAD_ARCH_950;
+}
+
 void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes) {
     if (lanes->current) return;
-    if (lanes->counter) {
-        core->counter = false;
-        core->mask[0] = core->mask[1] = ~0ull;
-    } else {
-        core->mask[0] = lanes->mask[0];
-        core->mask[1] = lanes->mask[1];
-    }
+    if (lanes->counter) core->counter = false;
+    if (!lanes->bits && past_register(core)) return;
+    core->mask[0] = lanes->counter ? ~0ull : lanes->mask[0];
+    core->mask[1] = lanes->counter ? ~0ull : lanes->mask[1];
 }
 
 /* How the operands of an instruction lie in UB. */
@@ -262,5 +263,5 @@ void twin_count_fast(enum twin_prim_id prim, void *dst, const void *a, const voi
         twin_prims[prim].flat(dst, a, b, (uint32_t)n, s);
     }
     twin_core->counter = false;
-    twin_core->mask[0] = twin_core->mask[1] = ~0ull;
+    if (!past_register(twin_core)) twin_core->mask[0] = twin_core->mask[1] = ~0ull;
 }

@@ -92,6 +92,7 @@ static const Case cases[] = {
     {"part_overlap", part_overlap, "overlap in part"},
     {"repeat_feeds_repeat", repeat_feeds_repeat, "one repeat feeds the next"},
     {"rounding_mode", rounding_mode, "rounding mode"},
+    {"mask_left_behind", mask_left_behind, "nothing has written", 1, false, "ascend950"},
     {"mask_in_counter_mode", mask_in_counter_mode, "counter mode"},
     {"compare_part", compare_part, "whole repeats"},
     {"veccalc_dma", veccalc_dma, "VECCALC"},

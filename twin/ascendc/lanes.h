@@ -120,13 +120,13 @@ struct TwinFields {
 
 inline twin_lanes TwinCountLanes(int64_t count, TwinFields &fields) {
     fields.Range(count, 0, INT32_MAX);
-    return twin_lanes{true, false, {count > 0 ? static_cast<uint64_t>(count) : 0, 0}, 1};
+    return twin_lanes{true, false, {count > 0 ? static_cast<uint64_t>(count) : 0, 0}, 1, false};
 }
 
 template <bool isSetMask>
 inline twin_lanes TwinMaskLanes(uint64_t mask, int64_t repeat, uint32_t perRepeat,
                                 TwinFields &fields) {
-    twin_lanes l{false, !isSetMask, {0, 0}, repeat};
+    twin_lanes l{false, !isSetMask, {0, 0}, repeat, false};
     fields.Range(repeat, 0, 255);
     if (isSetMask) fields.Range(static_cast<int64_t>(mask), 0, perRepeat);
     l.mask[0] = mask >= 64 ? ~0ull : (1ull << mask) - 1;
@@ -137,7 +137,7 @@ inline twin_lanes TwinMaskLanes(uint64_t mask, int64_t repeat, uint32_t perRepea
 template <bool isSetMask>
 inline twin_lanes TwinMaskLanes(const uint64_t *mask, int64_t repeat, uint32_t,
                                 TwinFields &fields) {
-    twin_lanes l{false, !isSetMask, {0, 0}, repeat};
+    twin_lanes l{false, !isSetMask, {0, 0}, repeat, true};
     fields.Range(repeat, 0, 255);
     if (isSetMask) l.mask[0] = mask[0], l.mask[1] = mask[1];
     return l;

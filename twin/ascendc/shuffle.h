@@ -80,8 +80,8 @@ inline void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
     TWIN_SITE("Gatherb");
     TwinFields f;
     f.Check(repeatTime), f.Check(p.dstBlkStride), f.Check(p.dstRepStride);
-    twin_shuffle v =
-        TwinShuffle<T>(TWIN_GATHERB, twin_lanes{false, false, {~0ull, ~0ull}, uint8_t(repeatTime)});
+    twin_shuffle v = TwinShuffle<T>(
+        TWIN_GATHERB, twin_lanes{false, false, {~0ull, ~0ull}, uint8_t(repeatTime), false});
     v.dst = TwinOperand(dst, uint8_t(p.dstBlkStride), uint16_t(p.dstRepStride));
     v.src[0] = TwinOperand(src0);
     v.src[1] = TwinOperand(offset);
@@ -96,8 +96,8 @@ inline void TwinGatherMaskCall(const LocalTensor<T> &dst, const LocalTensor<T> &
     TwinFields f;
     f.Check(p.src0BlockStride), f.Check(p.repeatTimes), f.Check(p.src0RepeatStride),
         f.Check(p.src1RepeatStride);
-    twin_shuffle v = TwinShuffle<T>(TWIN_GATHER_MASK,
-                                    twin_lanes{false, false, {mask, 0}, uint16_t(p.repeatTimes)});
+    twin_shuffle v = TwinShuffle<T>(
+        TWIN_GATHER_MASK, twin_lanes{false, false, {mask, 0}, uint16_t(p.repeatTimes), false});
     v.pattern = pattern;
     v.reduce_mode = reduceMode;
     v.dst = TwinOperand(dst);
@@ -133,8 +133,8 @@ inline void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const Na
     TWIN_SITE("Brcb");
     TwinFields f;
     f.Check(repeatTime), f.Check(p.dstBlkStride), f.Check(p.dstRepStride);
-    twin_shuffle v =
-        TwinShuffle<T>(TWIN_BRCB, twin_lanes{false, false, {~0ull, ~0ull}, uint8_t(repeatTime)});
+    twin_shuffle v = TwinShuffle<T>(
+        TWIN_BRCB, twin_lanes{false, false, {~0ull, ~0ull}, uint8_t(repeatTime), false});
     v.dst = TwinOperand(dst, uint16_t(p.dstBlkStride), uint16_t(p.dstRepStride));
     v.src[0] = TwinOperand(src0);
     TwinRun(v, f, TWIN_WHERE);
@@ -145,7 +145,8 @@ inline void Transpose(const LocalTensor<T> &dst, const LocalTensor<T> &src TWIN_
     TWIN_SITE("Transpose");
     static_assert(sizeof(T) == 2, "Transpose: 16 x 16 of a 16-bit type");
     TwinFields f;
-    twin_shuffle v = TwinShuffle<T>(TWIN_TRANSPOSE, twin_lanes{false, false, {~0ull, ~0ull}, 1});
+    twin_shuffle v =
+        TwinShuffle<T>(TWIN_TRANSPOSE, twin_lanes{false, false, {~0ull, ~0ull}, 1, false});
     v.dst = TwinOperand(dst);
     v.src[0] = TwinOperand(src);
     TwinRun(v, f, TWIN_WHERE);
@@ -162,7 +163,7 @@ inline void TransDataTo5HD(const LocalTensor<T> (&dstList)[NCHW_CONV_ADDR_LIST_S
     for (int i = 0; i < NCHW_CONV_ADDR_LIST_SIZE; i++)
         to[i] = dstList[i].raw, from[i] = srcList[i].raw;
     twin_shuffle v = TwinShuffle<T>(
-        TWIN_TO_5HD, twin_lanes{false, false, {~0ull, ~0ull}, uint8_t(p.repeatTimes)});
+        TWIN_TO_5HD, twin_lanes{false, false, {~0ull, ~0ull}, uint8_t(p.repeatTimes), false});
     v.dst_list = to;
     v.src_list = from;
     v.dst.repeat_stride = uint16_t(p.dstRepStride);
