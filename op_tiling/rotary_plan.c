@@ -300,7 +300,7 @@ static void choose_units(RotaryGradTiling *t, int64_t outer, int64_t size) {
 
 /* Cores and tiles that begin at lines of memory, if that leaves the shares even. */
 static void align_units(RotaryGradTiling *t, int64_t size) {
-    int64_t align = 1, line = t->cos_stride * t->row * size;
+    int64_t align = 1, line = t->cos_stride * t->dy_row * size;
     while (align * line % GM_LINE != 0) {
         align *= 2;
     }
