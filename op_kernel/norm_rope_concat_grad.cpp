@@ -98,7 +98,8 @@ __aicore__ inline Pace pace_of(const Tiling &t, const Copies &mine) {
     return p;
 }
 
-template <typename T> __aicore__ inline void do_steps(Core<T> &c) {
+template <typename Y> __aicore__ inline void do_steps(Core<Y> &c) {
+    using T = typename Y::Data;
     const Tiling &t = *c.t;
     Copies copies = my_jobs(t);
     Pace pace = pace_of(t, copies);
@@ -126,8 +127,10 @@ template <typename T> __aicore__ inline void do_steps(Core<T> &c) {
 }
 
 /* What follows from the shapes alone. */
-template <typename T>
-__aicore__ inline void prepare(Core<T> &c, const Tiling &t, const Args &args) {
+template <typename Y>
+__aicore__ inline void prepare(Core<Y> &c, const Tiling &t, const Args &args) {
+    using T = typename Y::Data;
+    using W = typename Y::Weight;
     c.t = &t;
     c.args = &args;
     c.k[0] = columns_of<T>(t, false);
@@ -140,8 +143,14 @@ __aicore__ inline void prepare(Core<T> &c, const Tiling &t, const Args &args) {
     for (uint32_t i = 0; i < NRC_STREAMS; i++) {
         open_stream(t, args, i, c.stream[i]);
     }
+    for (uint32_t i = 0; i < NRC_NORMED; i++) {
+        uint32_t weight = 7 + 3 * (i / 2) + 6 * (i % 2);
+        c.gamma[i].SetGlobalBuffer(reinterpret_cast<__gm__ W *>(args.in[weight]));
+    }
     c.sin.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(args.in[19]));
     c.cos.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(args.in[20]));
+    c.wide_sin.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(args.in[19]));
+    c.wide_cos.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(args.in[20]));
     Work &w = c.w;
     w.w0 = work_at(c, t.at_w0);
     w.w1 = work_at(c, t.at_w1);
@@ -165,9 +174,20 @@ __aicore__ inline void prepare(Core<T> &c, const Tiling &t, const Args &args) {
     w.stat = work_at(c, t.at_stat);
 }
 
-template <typename T, bool weights> __aicore__ inline void run(const Tiling &t, const Args &args) {
+/* Tables and weights of fp32 beside 16-bit data are padded to 8 columns, not to the 16 that are
+ * computed on: what lies between is 0, once for all. */
+template <typename Y> __aicore__ inline void clear_tables(Core<Y> &c) {
+    if constexpr (sizeof(typename Y::Data) == 2) {
+        const Tiling &t = *c.t;
+        if (!t.wide_tables && sizeof(typename Y::Weight) == 2) return;
+        uint32_t bytes = t.at_gamma_wide - t.at_cos_wide + c.k[0].pitch * sizeof(float);
+        Duplicate(c.w.cos, 0.0f, static_cast<int32_t>(bytes / sizeof(float)));
+    }
+}
+
+template <typename Y, bool weights> __aicore__ inline void run(const Tiling &t, const Args &args) {
     TPipe pipe;
-    Core<T> c;
+    Core<Y> c;
     if (t.dim == 0) return;
     pipe.InitBuffer(c.in, 2, t.in_bytes);
     pipe.InitBuffer(c.out, 1, t.out_bytes);
@@ -177,13 +197,11 @@ template <typename T, bool weights> __aicore__ inline void run(const Tiling &t, 
     prepare(c, t, args);
     ResetMask();
     Duplicate(c.w.part, 0.0f, static_cast<int32_t>(t.zero_bytes / sizeof(float)));
-    if constexpr (sizeof(T) == 4) {
-        if (t.swap_entries) {
-            make_swap_table(work_at(c, t.at_swap).template ReinterpretCast<int32_t>(),
-                            t.swap_entries);
-            ResetMask();
-        }
+    if (t.swap_entries) {
+        make_swap_table(swap_table(c), t.swap_entries);
+        ResetMask();
     }
+    clear_tables(c);
     do_steps(c);
     if constexpr (weights) {
         SyncAll();
@@ -237,10 +255,11 @@ extern "C" __global__ __aicore__ void norm_rope_concat_grad(
                                     grad_norm_added_query_weight, grad_norm_added_query_bias,
                                     grad_norm_added_key_weight, grad_norm_added_key_bias},
                                    nullptr};
+    using Y = norm_rope_concat::Types<DTYPE_QUERY, DTYPE_GRAD_NORM_QUERY_WEIGHT>;
     if (TILING_KEY_IS(0)) {
-        norm_rope_concat::run<DTYPE_QUERY, false>(t, args);
+        norm_rope_concat::run<Y, false>(t, args);
     } else if (TILING_KEY_IS(1)) {
         args.workspace = AscendC::GetUserWorkspace(workspace);
-        norm_rope_concat::run<DTYPE_QUERY, true>(t, args);
+        norm_rope_concat::run<Y, true>(t, args);
     }
 }

@@ -39,6 +39,14 @@ struct Args {
     GM_ADDR workspace;
 };
 
+/* Of query, key, value and their gradients; of weights and theirs, fp32 or the same. sin and cos
+ * are of the data's type or fp32, which tiling says: CANN tells kernels apart by required inputs
+ * and outputs only. */
+template <typename DATA, typename WEIGHT> struct Types {
+    using Data = DATA;
+    using Weight = WEIGHT;
+};
+
 /* Columns [.., + width) of each piece of a line, as they lie in UB: padded to whole 32-byte blocks
  * of the data's type, pitch elements or `blocks` of 32 bytes from line to line; half: from the
  * first half of a line to the second; pieces that are moved; packed: a line is the same in GM and
@@ -56,7 +64,7 @@ constexpr uint32_t FAR = 0xffffffff;
 
 template <typename T> struct Stream {
     const NrcStreamTiling *t;
-    GlobalTensor<T> grad, x, gamma, dx;
+    GlobalTensor<T> grad, x, dx;
     GlobalTensor<float> mean, rstd;
     int64_t head_step;
     uint32_t head_gap;
@@ -72,7 +80,7 @@ struct Work {
 
 /* in: a tile as loaded, g, x, mean, rstd, rows of cos and sin, gamma. k: of the column blocks
  * before the last, and of that; copied: of lines that only move. */
-template <typename T> struct Core {
+template <typename Y> struct Core {
     TQue<TPosition::VECIN, 1> in;
     TQue<TPosition::VECOUT, 1> out, flush;
     TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> copy;
@@ -81,8 +89,10 @@ template <typename T> struct Core {
     const Args *args;
     Columns k[2], copied;
     Work w;
-    Stream<T> stream[NRC_STREAMS];
-    GlobalTensor<T> sin, cos;
+    Stream<typename Y::Data> stream[NRC_STREAMS];
+    GlobalTensor<typename Y::Weight> gamma[NRC_NORMED];
+    GlobalTensor<typename Y::Data> sin, cos;
+    GlobalTensor<float> wide_sin, wide_cos;
 };
 
 /* Lines of one tile that lie in one batch and are all rotated or all not: seqs x heads. line: the
@@ -122,8 +132,8 @@ template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, bool
     return c;
 }
 
-template <typename T>
-AICORE_INLINE const Columns &columns_at(const Core<T> &c, const Tiling &t, uint32_t block) {
+template <typename Y>
+AICORE_INLINE const Columns &columns_at(const Core<Y> &c, const Tiling &t, uint32_t block) {
     return c.k[block + 1 == t.blocks];
 }
 
@@ -177,7 +187,7 @@ AICORE_INLINE bool next_rect(const Tiling &t, const NrcStreamTiling &s, Rect &r)
 }
 
 /* A region of the work buffer. */
-template <typename T> __aicore__ inline LocalTensor<float> work_at(Core<T> &c, uint32_t bytes) {
+template <typename Y> __aicore__ inline LocalTensor<float> work_at(Core<Y> &c, uint32_t bytes) {
     return c.calc.template Get<float>()[bytes / sizeof(float)];
 }
 

@@ -6,6 +6,7 @@
 #ifndef NORM_ROPE_CONCAT_GRAD_CALLS_H
 #define NORM_ROPE_CONCAT_GRAD_CALLS_H
 
+#include "grid.h"
 #include "norm_rope_concat_grad.h"
 
 namespace norm_rope_concat {
@@ -14,19 +15,6 @@ namespace norm_rope_concat {
  */
 AICORE_INLINE uint32_t repeats_of(uint32_t count) {
     return count % LANES == 0 && count <= REPEATS * LANES ? count / LANES : 0;
-}
-
-template <Op OP>
-AICORE_INLINE void all_lanes(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                             const LocalTensor<float> &b, uint32_t repeats,
-                             const BinaryRepeatParams &steps) {
-    if constexpr (OP == MUL) {
-        Mul<float, false>(dst, a, b, MASK_PLACEHOLDER, static_cast<uint8_t>(repeats), steps);
-    } else if constexpr (OP == ADD) {
-        Add<float, false>(dst, a, b, MASK_PLACEHOLDER, static_cast<uint8_t>(repeats), steps);
-    } else {
-        Sub<float, false>(dst, a, b, MASK_PLACEHOLDER, static_cast<uint8_t>(repeats), steps);
-    }
 }
 
 template <Op OP>
@@ -43,7 +31,7 @@ AICORE_INLINE void flat(const LocalTensor<float> &dst, const LocalTensor<float> 
                         const LocalTensor<float> &b, uint32_t count, uint32_t repeats,
                         const BinaryRepeatParams &steps) {
     if (repeats) {
-        all_lanes<OP>(dst, a, b, repeats, steps);
+        apply_whole<OP>(dst, a, b, repeats, steps);
     } else {
         apply_flat<OP>(dst, a, b, count);
     }
@@ -82,16 +70,27 @@ __aicore__ inline void line_alone(const LocalTensor<float> &dst, const LocalTens
                                   const LocalTensor<float> &b, uint32_t columns) {
     uint32_t whole = columns / LANES, rest = columns % LANES, at = whole * LANES;
     BinaryRepeatParams steps(1, 1, number ? 0 : 1, 8, 8, number ? 0 : 8);
-    if (whole) all_lanes<OP>(dst, a, b, whole, steps);
+    if (whole) apply_whole<OP>(dst, a, b, whole, steps);
     if (rest) some_lanes<OP>(dst[at], a[at], number ? b : b[at], rest, 1, steps);
 }
 
+/* Lines of any length. Not inlined: code that every call has must be small. */
 template <Op OP>
-__aicore__ inline void by_line_alone(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                     const Numbers &b, uint32_t lines, uint32_t pitch) {
-    for (uint32_t l = 0; l < lines; l++) {
-        line_alone<OP, true>(dst[l * pitch], a[l * pitch],
-                             b.even[l * b.steps.src1RepStride * BLOCK], pitch);
+__aicore__ inline void by_line_any(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                   const Numbers &b, uint32_t lines, uint32_t pitch) {
+    if (pitch > lines * LANES) {
+        for (uint32_t l = 0; l < lines; l++) {
+            uint32_t number = l * b.steps.src1RepStride * BLOCK;
+            line_alone<OP, true>(dst[l * pitch], a[l * pitch], b.even[number], pitch);
+        }
+        return;
+    }
+    uint32_t j = 0;
+    for (; j + LANES <= pitch; j += LANES) {
+        apply_whole<OP>(dst[j], a[j], j & LANES ? b.odd : b.even, lines, b.steps);
+    }
+    if (j < pitch) {
+        some_lanes<OP>(dst[j], a[j], j & LANES ? b.odd : b.even, pitch - j, lines, b.steps);
     }
 }
 
@@ -99,35 +98,36 @@ __aicore__ inline void by_line_alone(const LocalTensor<float> &dst, const LocalT
 template <Op OP>
 AICORE_INLINE void by_line(const LocalTensor<float> &dst, const LocalTensor<float> &a,
                            const Numbers &b, uint32_t lines, uint32_t pitch) {
-    if (pitch > lines * LANES) {
-        by_line_alone<OP>(dst, a, b, lines, pitch);
+    if (pitch % LANES || pitch > lines * LANES) {
+        by_line_any<OP>(dst, a, b, lines, pitch);
         return;
     }
-    if (pitch < LANES) {
-        some_lanes<OP>(dst, a, b.even, pitch, lines, b.steps);
-        return;
-    }
-    all_lanes<OP>(dst, a, b.even, lines, b.steps);
+    apply_whole<OP>(dst, a, b.even, lines, b.steps);
     for (uint32_t j = LANES; j < pitch; j += LANES) {
-        const LocalTensor<float> to = dst[j], &number = j & LANES ? b.odd : b.even;
-        const LocalTensor<float> from = &dst == &a ? to : a[j];
-        if (j + LANES <= pitch) {
-            all_lanes<OP>(to, from, number, lines, b.steps);
-        } else {
-            some_lanes<OP>(to, from, number, pitch - j, lines, b.steps);
-        }
+        const LocalTensor<float> to = dst[j];
+        apply_whole<OP>(to, &dst == &a ? to : a[j], j & LANES ? b.odd : b.even, lines, b.steps);
     }
 }
 
 template <Op OP>
-__aicore__ inline void by_column_alone(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                       uint32_t at, const LocalTensor<float> &b, uint32_t b_at,
-                                       uint32_t lines, uint32_t columns,
-                                       const BinaryRepeatParams &steps) {
-    for (uint32_t l = 0; l < lines; l++) {
-        uint32_t line = at + l * steps.dstRepStride * BLOCK;
-        line_alone<OP, false>(dst[line], a[line], b[b_at + l * steps.src1RepStride * BLOCK],
-                              columns);
+__aicore__ inline void by_column_any(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                     uint32_t at, const LocalTensor<float> &b, uint32_t b_at,
+                                     uint32_t lines, uint32_t columns,
+                                     const BinaryRepeatParams &steps) {
+    if (columns > lines * LANES) {
+        for (uint32_t l = 0; l < lines; l++) {
+            uint32_t line = at + l * steps.dstRepStride * BLOCK;
+            line_alone<OP, false>(dst[line], a[line], b[b_at + l * steps.src1RepStride * BLOCK],
+                                  columns);
+        }
+        return;
+    }
+    uint32_t j = 0;
+    for (; j + LANES <= columns; j += LANES) {
+        apply_whole<OP>(dst[at + j], a[at + j], b[b_at + j], lines, steps);
+    }
+    if (j < columns) {
+        some_lanes<OP>(dst[at + j], a[at + j], b[b_at + j], columns - j, lines, steps);
     }
 }
 
@@ -136,18 +136,13 @@ template <Op OP>
 AICORE_INLINE void by_column(const LocalTensor<float> &dst, const LocalTensor<float> &a,
                              uint32_t at, const LocalTensor<float> &b, uint32_t b_at,
                              uint32_t lines, uint32_t columns, const BinaryRepeatParams &steps) {
-    if (columns > lines * LANES) {
-        by_column_alone<OP>(dst, a, at, b, b_at, lines, columns, steps);
+    if (columns % LANES || columns > lines * LANES) {
+        by_column_any<OP>(dst, a, at, b, b_at, lines, columns, steps);
         return;
     }
     for (uint32_t j = 0; j < columns; j += LANES) {
         const LocalTensor<float> to = dst[at + j];
-        const LocalTensor<float> from = &dst == &a ? to : a[at + j];
-        if (j + LANES <= columns) {
-            all_lanes<OP>(to, from, b[b_at + j], lines, steps);
-        } else {
-            some_lanes<OP>(to, from, b[b_at + j], columns - j, lines, steps);
-        }
+        apply_whole<OP>(to, &dst == &a ? to : a[at + j], b[b_at + j], lines, steps);
     }
 }
 

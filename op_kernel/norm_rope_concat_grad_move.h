@@ -25,7 +25,6 @@ __aicore__ inline void open_stream(const Tiling &t, const Args &a, uint32_t stre
     s.x.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[3 + kind + 2 * added]));
     if (s.t->centred) s.mean.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(a.in[weight + 1]));
     s.rstd.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(a.in[weight + 2]));
-    if (s.t->weighted) s.gamma.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[weight]));
 }
 
 /* Blocks of one piece; the gaps are between the end of a block and the start of the next.
@@ -43,14 +42,15 @@ __aicore__ inline void load_blocks(const LocalTensor<T> &dst, const GlobalTensor
     DataCopyPad(dst, src, shape, pad);
 }
 
-/* Pieces of rows of [.., D] that are not the same in UB. */
+/* Pieces of rows of [.., D] that are not the same in UB. Of fp32 beside 16-bit data a block may
+ * remain between the padding and the next piece; see clear_tables. */
 template <typename T>
 __aicore__ inline void load_pieces(const Tiling &t, const Columns &k, uint32_t column,
                                    const LocalTensor<T> &dst, const GlobalTensor<T> &src,
                                    int64_t row, uint32_t rows) {
     for (uint32_t p = 0; p < k.pieces; p++) {
         load_blocks(dst[p * k.padded], src[row * t.dim + p * (t.dim >> 1) + column], rows, k.width,
-                    k.padded, t.dim, k.pitch);
+                    up(k.width, 32 / sizeof(T)), t.dim, k.pitch);
     }
 }
 
@@ -191,9 +191,10 @@ AICORE_INLINE void next_lines(const Tiling &t, uint32_t lines, Copies &p) {
 }
 
 /* One buffer full. */
-template <typename T>
-AICORE_INLINE void move(Core<T> &c, const Stream<T> &s, const Columns &k, uint32_t column,
-                        int64_t line, uint32_t lines, Rect &r) {
+template <typename Y>
+AICORE_INLINE void move(Core<Y> &c, const Stream<typename Y::Data> &s, const Columns &k,
+                        uint32_t column, int64_t line, uint32_t lines, Rect &r) {
+    using T = typename Y::Data;
     const Tiling &t = *c.t;
     LocalTensor<T> tile = c.copy.template AllocTensor<T>();
     start(t, *s.t, lines, r);
@@ -207,7 +208,8 @@ AICORE_INLINE void move(Core<T> &c, const Stream<T> &s, const Columns &k, uint32
 }
 
 /* A part of a line that is longer than the buffer. */
-template <typename T> __aicore__ inline void move_part(Core<T> &c, Copies &p) {
+template <typename Y> __aicore__ inline void move_part(Core<Y> &c, Copies &p) {
+    using T = typename Y::Data;
     Columns k = c.copied;
     Rect r = p.r;
     k.width = least64(k.width, c.t->dim - p.column);
@@ -221,7 +223,7 @@ template <typename T> __aicore__ inline void move_part(Core<T> &c, Copies &p) {
 }
 
 /* Moves one buffer full; false when there is no more. */
-template <typename T> __aicore__ inline bool copy_next(Core<T> &c, Copies &p) {
+template <typename Y> __aicore__ inline bool copy_next(Core<Y> &c, Copies &p) {
     const Tiling &t = *c.t;
     if (p.job >= p.end) return false;
     if (c.copied.width < t.dim) {

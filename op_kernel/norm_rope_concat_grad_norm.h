@@ -18,7 +18,7 @@ AICORE_INLINE void times_gamma(const Work &w, const Tile &v, const LocalTensor<f
     by_column<MUL>(lines, lines, 0, w.gamma, 0, v.lines, v.pitch, v.k->shared);
 }
 
-template <typename T> AICORE_INLINE void accumulate(const Core<T> &c, const Tile &v) {
+template <typename Y> AICORE_INLINE void accumulate(const Core<Y> &c, const Tile &v) {
     const Work &w = c.w;
     uint32_t step = c.t->sum_lines * v.pitch, whole = repeats_of(step);
     bool beta = v.s->centred;
@@ -52,7 +52,7 @@ __aicore__ inline uint64_t lanes_from(const Columns &k, uint32_t from) {
 }
 
 /* part[l][c * 8 ..] = sums of the 32-byte blocks of columns [64 c, 64 c + 64). */
-__aicore__ inline void block_sums_of_lines(const Tiling &t, const Tile &v, const Columns &k,
+__aicore__ inline void block_sums_of_lines(const Tiling &t, Tile v, const Columns &k,
                                            const LocalTensor<float> &part,
                                            const LocalTensor<float> &w) {
     int32_t step = static_cast<int32_t>(v.pitch / BLOCK), fold = static_cast<int32_t>(t.fold);
@@ -91,8 +91,8 @@ AICORE_INLINE uint32_t number_rows(const Tile &v) {
 
 /* dst[0..L) = sums of the lines of w0, dst[E..E+L) of w2, E being L rounded up to 8, of the
  * columns at hand. RMSNorm: dst[0..L) of w2. `rows` is number_rows. */
-template <typename T>
-AICORE_INLINE void line_sums(const Core<T> &c, const Tile &v, const Columns &k, uint32_t rows,
+template <typename Y>
+AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, uint32_t rows,
                              const LocalTensor<float> &dst) {
     const Tiling &t = *c.t;
     const Work &w = c.w;                        /* what is never written in part stays 0 */
@@ -144,9 +144,10 @@ AICORE_INLINE void spread(const Work &w, const LocalTensor<float> &row, uint32_t
 /* g^ - mean(g^) - x^ mean(g^ x^), where w0 is g^ and w1 x^, and rstd times that: fp32 straight into
  * the buffer that is stored, 16-bit types into w0. The buffer is not taken before it is needed:
  * that waits for the last store. */
-template <typename T>
-AICORE_INLINE void subtract(Core<T> &c, const Tile &v, const Numbers &sum, const Numbers &dot,
+template <typename Y>
+AICORE_INLINE void subtract(Core<Y> &c, const Tile &v, const Numbers &sum, const Numbers &dot,
                             const Numbers &rstd) {
+    using T = typename Y::Data;
     const Work &w = c.w;
     vector_done();
     if (v.s->centred) by_line<SUB>(w.w0, w.w0, sum, v.lines, v.pitch);
@@ -165,8 +166,8 @@ AICORE_INLINE void subtract(Core<T> &c, const Tile &v, const Numbers &sum, const
 }
 
 /* From g^, x^ and the means to dx. */
-template <typename T>
-AICORE_INLINE void subtract_means(Core<T> &c, const Tile &v, const LocalTensor<float> &stat) {
+template <typename Y>
+AICORE_INLINE void subtract_means(Core<Y> &c, const Tile &v, const LocalTensor<float> &stat) {
     const Work &w = c.w;
     uint32_t rows = number_rows(v), eights = up(v.lines, 8);
     if (v.pitch % LANES == 0 && eights <= c.t->tile_lines) {
@@ -192,8 +193,8 @@ AICORE_INLINE void subtract_means(Core<T> &c, const Tile &v, const LocalTensor<f
 }
 
 /* From g' and x^ to g^ in w0 and the means of the lines in stat. */
-template <typename T>
-AICORE_INLINE void do_norm(const Core<T> &c, const Tile &v, const Columns &k,
+template <typename Y>
+AICORE_INLINE void do_norm(const Core<Y> &c, const Tile &v, const Columns &k,
                            const LocalTensor<float> &stat) {
     const Tiling &t = *c.t;
     const Work &w = c.w;

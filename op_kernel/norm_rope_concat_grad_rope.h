@@ -33,31 +33,28 @@ struct Step {
     bool sums, finish, first, last, gamma;
 };
 
-/* One tile in UB; count = lines * pitch, in whole repeats if it can be, else 0. */
+/* One tile in UB; count = lines * pitch, in whole repeats if it can be, else 0. one: it is one
+ * rectangle, all of it rotated, with more heads than rows. */
 struct Tile {
     const NrcStreamTiling *s;
     const Step *p;
     const Columns *k;
     uint32_t lines, pitch, count, repeats;
+    bool one;
 };
 
 /* dst = src * table[row] for the lines of a rectangle: the heads of one row together, or, where
  * they are few, the rows of one head. */
-__aicore__ inline void turn_heads(const Tile &v, const Rect &r, const LocalTensor<float> &dst,
-                                  const LocalTensor<float> &src, const LocalTensor<float> &table) {
-    uint32_t pitch = v.pitch;
-    uint8_t step = static_cast<uint8_t>(pitch / BLOCK), far = static_cast<uint8_t>(r.heads * step);
-    const BinaryRepeatParams steps(1, 1, 1, far, far, step);
-    for (uint32_t n = 0; n < r.heads; n++) {
-        by_column<MUL>(dst, src, (r.line + n) * pitch, table, r.row * pitch, r.seqs, pitch, steps);
-    }
-}
-
-AICORE_INLINE void turn_rect(const Tile &v, const Rect &r, const LocalTensor<float> &dst,
-                             const LocalTensor<float> &src, const LocalTensor<float> &table) {
+__aicore__ inline void turn_rect(const Tile &v, const Rect &r, const LocalTensor<float> &dst,
+                                 const LocalTensor<float> &src, const LocalTensor<float> &table) {
     uint32_t pitch = v.pitch, wide = r.heads * pitch, at = r.line * pitch;
     if (r.heads < r.seqs && wide <= REPEATS * BLOCK) {
-        turn_heads(v, r, dst, src, table);
+        uint8_t step = static_cast<uint8_t>(pitch / BLOCK);
+        uint8_t far = static_cast<uint8_t>(r.heads * step);
+        const BinaryRepeatParams steps(1, 1, 1, far, far, step);
+        for (uint32_t n = 0; n < r.heads; n++) {
+            by_column<MUL>(dst, src, at + n * pitch, table, r.row * pitch, r.seqs, pitch, steps);
+        }
         return;
     }
     for (uint32_t q = r.row, end = q + r.seqs; q < end; q++, at += wide) {
@@ -65,40 +62,55 @@ AICORE_INLINE void turn_rect(const Tile &v, const Rect &r, const LocalTensor<flo
     }
 }
 
-/* a += R(products), where products = g sin (half) or already swapped (interleave). */
-AICORE_INLINE void add_rect(const Tiling &t, const Tile &v, const Rect &r,
-                            const LocalTensor<float> &w, const LocalTensor<float> &products) {
-    uint32_t pitch = v.pitch, h = v.k->half, at = r.line * pitch;
-    if (t.rope == 2) {
-        by_column<ADD>(w, w, at, products, at + h, r.lines, h, v.k->each);
-        by_column<SUB>(w, w, at + h, products, at, r.lines, h, v.k->each);
-    } else {
-        flat<ADD>(w[at], w[at], products[at], r.lines * pitch, repeats_of(r.lines * pitch),
-                  v.k->flat);
-    }
-}
-
-/* For every rectangle of the tile that is rotated. */
-template <typename F> AICORE_INLINE void rotated(const Tiling &t, const Tile &v, const F &work) {
-    const Rect *r = &v.p->rect;
-    Rect more;
-    for (;;) {
-        if (r->rope) work(*r);
-        if (r->lines == r->left) return;
-        if (r != &more) more = *r;
-        r = &more;
-        next_rect(t, *v.s, more);
-    }
+/* Tiles of several rectangles. A tile by value, here and elsewhere: the one that compute has stays
+ * in registers. */
+__aicore__ inline void turn_rects(const Tiling &t, Tile v, const LocalTensor<float> &dst,
+                                  const LocalTensor<float> &src, const LocalTensor<float> &table) {
+    Rect r = v.p->rect;
+    do {
+        if (r.rope) turn_rect(v, r, dst, src, table);
+    } while (next_rect(t, *v.s, r));
 }
 
 AICORE_INLINE void turn(const Tiling &t, const Tile &v, const LocalTensor<float> &dst,
                         const LocalTensor<float> &src, const LocalTensor<float> &table) {
-    rotated(t, v, [&](const Rect &r) { turn_rect(v, r, dst, src, table); });
+    if (!v.one) {
+        turn_rects(t, v, dst, src, table);
+        return;
+    }
+    uint32_t pitch = v.pitch, heads = v.p->rect.heads, end = v.p->rows * pitch, at = 0;
+    for (uint32_t row = 0; row < end; row += pitch, at += heads * pitch) {
+        by_column<MUL>(dst, src, at, table, row, heads, pitch, v.k->shared);
+    }
+}
+
+/* w += R(products), where products = g sin (half) or already swapped (interleave). */
+AICORE_INLINE void add_lines(const Tiling &t, const Tile &v, uint32_t line, uint32_t lines,
+                             const LocalTensor<float> &w, const LocalTensor<float> &products) {
+    uint32_t h = v.k->half, at = line * v.pitch, count = lines * v.pitch;
+    if (t.rope == 2) {
+        by_column<ADD>(w, w, at, products, at + h, lines, h, v.k->each);
+        by_column<SUB>(w, w, at + h, products, at, lines, h, v.k->each);
+    } else {
+        flat<ADD>(w[at], w[at], products[at], count, repeats_of(count), v.k->flat);
+    }
+}
+
+__aicore__ inline void add_rects(const Tiling &t, Tile v, const LocalTensor<float> &w,
+                                 const LocalTensor<float> &products) {
+    Rect r = v.p->rect;
+    do {
+        if (r.rope) add_lines(t, v, r.line, r.lines, w, products);
+    } while (next_rect(t, *v.s, r));
 }
 
 AICORE_INLINE void add_turned(const Tiling &t, const Tile &v, const LocalTensor<float> &w,
                               const LocalTensor<float> &products) {
-    rotated(t, v, [&](const Rect &r) { add_rect(t, v, r, w, products); });
+    if (v.one) {
+        add_lines(t, v, 0, v.lines, w, products);
+    } else {
+        add_rects(t, v, w, products);
+    }
 }
 
 } // namespace norm_rope_concat

@@ -18,15 +18,15 @@ __aicore__ inline uint32_t fold_once(const LocalTensor<float> &rows, uint32_t n,
     return half;
 }
 
-template <typename T>
-__aicore__ inline GlobalTensor<float> partial_sums(const Core<T> &c, int64_t chunk, int which) {
+template <typename Y>
+__aicore__ inline GlobalTensor<float> partial_sums(const Core<Y> &c, int64_t chunk, int which) {
     GlobalTensor<float> all;
     all.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(c.args->workspace));
     return all[(chunk * 2 + which) * c.t->width];
 }
 
 /* The running sums of a chunk and column block go to the workspace. */
-template <typename T> __aicore__ inline void flush_sums(Core<T> &c, const Step &p) {
+template <typename Y> __aicore__ inline void flush_sums(Core<Y> &c, const Step &p) {
     const Tiling &t = *c.t;
     const LocalTensor<float> &dbeta = c.w.dbeta, &dgamma = c.w.dgamma;
     const Columns &k = columns_at(c, t, p.block);
@@ -53,8 +53,8 @@ struct Segment {
     uint32_t width, padded;
 };
 
-template <typename T>
-__aicore__ inline bool segment_of(const Core<T> &c, int64_t index, Segment &g) {
+template <typename Y>
+__aicore__ inline bool segment_of(const Core<Y> &c, int64_t index, Segment &g) {
     const Tiling &t = *c.t;
     int64_t each = (t.columns + NRC_SEGMENT - 1) / NRC_SEGMENT, from = index % each * NRC_SEGMENT;
     uint32_t piece = static_cast<uint32_t>(index / each % t.pieces);
@@ -69,9 +69,10 @@ __aicore__ inline bool segment_of(const Core<T> &c, int64_t index, Segment &g) {
 }
 
 /* Adds up the partial sums [first, first + count) of one segment and stores the result. */
-template <typename T>
-__aicore__ inline void add_up(Core<T> &c, int64_t first, int64_t count, int which, const Segment &g,
-                              const GlobalTensor<T> &result) {
+template <typename Y>
+__aicore__ inline void add_up(Core<Y> &c, int64_t first, int64_t count, int which, const Segment &g,
+                              const GlobalTensor<typename Y::Weight> &result) {
+    using T = typename Y::Weight;
     const Tiling &t = *c.t;
     const LocalTensor<float> &sum = c.w.w2;
     vector_done();
@@ -105,7 +106,8 @@ __aicore__ inline void add_up(Core<T> &c, int64_t first, int64_t count, int whic
 }
 
 /* This core's share of the last sums. */
-template <typename T> __aicore__ inline void add_partials(Core<T> &c) {
+template <typename Y> __aicore__ inline void add_partials(Core<Y> &c) {
+    using T = typename Y::Weight;
     const Tiling &t = *c.t;
     int64_t segments = t.blocks * t.pieces * ((t.columns + NRC_SEGMENT - 1) / NRC_SEGMENT);
     int64_t shares = segments / t.unit_segments; /* of one vector */

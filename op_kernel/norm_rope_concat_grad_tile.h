@@ -11,8 +11,20 @@
 
 namespace norm_rope_concat {
 
+/* The rows of cos and sin of one rectangle. */
+template <typename R>
+AICORE_INLINE void load_tables(const Tiling &t, const Columns &k, uint32_t column, const Rect &r,
+                               const LocalTensor<R> &in, const GlobalTensor<R> &sin,
+                               const GlobalTensor<R> &cos) {
+    uint32_t at = r.row * k.pitch;
+    load_rows(t, k, column, in[t.at_cos / sizeof(R) + at], cos, r.position, r.seqs);
+    load_rows(t, k, column, in[t.at_sin / sizeof(R) + at], sin, r.position, r.seqs);
+}
+
 /* Also finds out where the tile ends, and how many rows of cos and sin it has. */
-template <typename T> __aicore__ inline void load(Core<T> &c, Step &p) {
+template <typename Y> __aicore__ inline void load(Core<Y> &c, Step &p) {
+    using T = typename Y::Data;
+    using W = typename Y::Weight;
     const Tiling &t = *c.t;
     const Stream<T> &s = c.stream[p.stream];
     const Columns &k = columns_at(c, t, p.block);
@@ -22,10 +34,13 @@ template <typename T> __aicore__ inline void load(Core<T> &c, Step &p) {
     do {
         load_rect(t, s, k, p.column, r, in);
         if (!r.rope) continue;
-        uint32_t at = r.row * k.pitch;
         p.rows = r.row + r.seqs;
-        load_rows(t, k, p.column, in[t.at_cos / sizeof(T) + at], c.cos, r.position, r.seqs);
-        load_rows(t, k, p.column, in[t.at_sin / sizeof(T) + at], c.sin, r.position, r.seqs);
+        if (sizeof(T) == 2 && t.wide_tables) {
+            load_tables(t, k, p.column, r, in.template ReinterpretCast<float>(), c.wide_sin,
+                        c.wide_cos);
+        } else {
+            load_tables(t, k, p.column, r, in, c.sin, c.cos);
+        }
     } while (next_rect(t, *s.t, r));
     p.after = r.at;
     if (s.t->norm) {
@@ -34,13 +49,51 @@ template <typename T> __aicore__ inline void load(Core<T> &c, Step &p) {
         if (s.t->centred) load_numbers(numbers[t.at_mean / sizeof(float)], s.mean, p.line, p.lines);
         load_numbers(numbers[t.at_rstd / sizeof(float)], s.rstd, p.line, p.lines);
     }
-    if (p.gamma) load_rows(t, k, p.column, in[t.at_gamma / sizeof(T)], s.gamma, 0, 1);
+    if (p.gamma) {
+        const LocalTensor<W> gamma = in.template ReinterpretCast<W>()[t.at_gamma / sizeof(W)];
+        load_rows(t, k, p.column, gamma, c.gamma[p.stream], 0, 1);
+    }
     c.in.EnQue(in);
 }
 
-/* First the loads become fp32, here also gamma and the numbers that each line has one of. */
+/* Rows that are fp32. Beside 16-bit data a block of every piece may not have been loaded. */
+__aicore__ inline void take_wide_rows(const Columns &k, const LocalTensor<float> &dst,
+                                      const LocalTensor<float> &src, uint32_t rows) {
+    if (up(k.width, BLOCK) == k.padded) {
+        Muls(dst, src, 1.0f, static_cast<int32_t>(rows * k.pitch));
+    } else {
+        scale_rows(dst, k.padded, src, k.padded, 1.0f, rows * k.pieces, up(k.width, BLOCK));
+        ResetMask();
+    }
+}
+
+/* Rows of cos, sin or gamma out of the tile as loaded, which is given back early. */
+template <typename R>
+AICORE_INLINE void take_rows(const Columns &k, const LocalTensor<float> &dst,
+                             const LocalTensor<R> &src, uint32_t rows) {
+    if constexpr (sizeof(R) == 2) {
+        widen(dst, src, rows * k.pitch);
+    } else {
+        take_wide_rows(k, dst, src, rows);
+    }
+}
+
+/* The same of cos or sin beside 16-bit data, at a place in bytes. */
 template <typename T>
-AICORE_INLINE void begin(Core<T> &c, const LocalTensor<T> &in, const Tile &v) {
+AICORE_INLINE void take_table(const Tiling &t, const Columns &k, const LocalTensor<float> &dst,
+                              const LocalTensor<T> &in, uint32_t at, uint32_t rows) {
+    if (t.wide_tables) {
+        take_rows(k, dst, in.template ReinterpretCast<float>()[at / sizeof(float)], rows);
+    } else {
+        take_rows(k, dst, in[at / sizeof(T)], rows);
+    }
+}
+
+/* First the loads become fp32, here also gamma and the numbers that each line has one of. */
+template <typename Y>
+AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, const Tile &v) {
+    using T = typename Y::Data;
+    using W = typename Y::Weight;
     const Tiling &t = *c.t;
     const Step &p = *v.p;
     Work &w = c.w;
@@ -65,11 +118,8 @@ AICORE_INLINE void begin(Core<T> &c, const LocalTensor<T> &in, const Tile &v) {
     Brcb(w.rstd, rstd, eights, {1, 8});
     Muls(w.rstd_row, rstd, 1.0f, static_cast<int32_t>(eights * 8));
     if (p.gamma) {
-        if constexpr (sizeof(T) == 2) {
-            Cast(w.gamma, in[t.at_gamma / sizeof(T)], RoundMode::CAST_NONE, v.pitch);
-        } else {
-            Muls(w.gamma, in[t.at_gamma / sizeof(T)], 1.0f, static_cast<int32_t>(v.pitch));
-        }
+        const LocalTensor<W> gamma = in.template ReinterpretCast<W>()[t.at_gamma / sizeof(W)];
+        take_rows(*v.k, w.gamma, gamma, 1);
     }
     if (v.s->weighted && p.finish && p.first) {
         int32_t sums = static_cast<int32_t>(t.sum_lines * v.pitch);
@@ -87,8 +137,9 @@ AICORE_INLINE void scale_lines(const Work &w, const Tile &v) {
     if (v.s->norm) by_line<MUL>(w.w1, w.w1, {w.rstd, w.rstd, v.k->number}, v.lines, v.pitch);
 }
 
-template <typename T>
-AICORE_INLINE void turn_halves(Core<T> &c, LocalTensor<T> &in, const Tile &v) {
+template <typename Y>
+AICORE_INLINE void turn_halves(Core<Y> &c, LocalTensor<typename Y::Data> &in, const Tile &v) {
+    using T = typename Y::Data;
     const Tiling &t = *c.t;
     Work &w = c.w;
     uint32_t rows = v.p->rows;
@@ -97,9 +148,8 @@ AICORE_INLINE void turn_halves(Core<T> &c, LocalTensor<T> &in, const Tile &v) {
             w.cos = in[t.at_cos / sizeof(T)];
             w.sin = in[t.at_sin / sizeof(T)];
         } else {
-            uint32_t count = rows * v.pitch, repeats = repeats_of(count);
-            cast_flat(w.cos, in[t.at_cos / sizeof(T)], RoundMode::CAST_NONE, count, repeats);
-            cast_flat(w.sin, in[t.at_sin / sizeof(T)], RoundMode::CAST_NONE, count, repeats);
+            take_table(t, *v.k, w.cos, in, t.at_cos, rows);
+            take_table(t, *v.k, w.sin, in, t.at_sin, rows);
         }
     }
     if constexpr (sizeof(T) == 2) c.in.FreeTensor(in);
@@ -116,33 +166,59 @@ AICORE_INLINE void turn_halves(Core<T> &c, LocalTensor<T> &in, const Tile &v) {
     vector_done();
 }
 
-template <typename T> AICORE_INLINE void turn_pairs(Core<T> &c, LocalTensor<T> &in, const Tile &v) {
+template <typename Y> AICORE_INLINE LocalTensor<int32_t> swap_table(Core<Y> &c) {
+    return work_at(c, c.t->at_swap).template ReinterpretCast<int32_t>();
+}
+
+/* sin of fp32 beside 16-bit data, with neighbours swapped. */
+template <typename Y>
+__aicore__ inline void swap_rows(Core<Y> &c, Tile v, const LocalTensor<float> &sin) {
+    uint32_t width = up(v.k->width, BLOCK), rows = v.p->rows;
+    if (width == v.pitch) {
+        width *= rows;
+        rows = 1;
+    }
+    for (uint32_t r = 0; r < rows; r++) {
+        gather_all(c.w.sin[r * v.pitch], sin[r * v.pitch], width, swap_table(c), c.t->swap_entries,
+                   4);
+    }
+}
+
+template <typename Y>
+__aicore__ inline void turn_pairs(Core<Y> &c, LocalTensor<typename Y::Data> &in, Tile v) {
+    using T = typename Y::Data;
     const Tiling &t = *c.t;
     Work &w = c.w;
     const LocalTensor<float> turned = w.w2[PHASE]; /* in other banks than w0 */
     uint32_t table = v.p->rows * v.pitch;
     const LocalTensor<T> sin = in[t.at_sin / sizeof(T)];
     if constexpr (sizeof(T) == 2) {
-        const LocalTensor<T> left = w.w2.template ReinterpretCast<T>();
+        const LocalTensor<uint32_t> words = in.template ReinterpretCast<uint32_t>();
+        const LocalTensor<uint32_t> left = w.w2.template ReinterpretCast<uint32_t>();
+        const LocalTensor<uint32_t> right = left[v.count / 2];
         const LocalTensor<T> wide = w.sin.template ReinterpretCast<T>();
-        widen(w.cos, in[t.at_cos / sizeof(T)], table);
-        shift_words(left, left[v.count], in, v.count);
-        shift_words(wide, wide[table], sin, table);
+        take_table(t, *v.k, w.cos, in, t.at_cos, v.p->rows);
+        shift_up(left, words, v.count / 2);
+        shift_down(right, words, v.count / 2);
+        if (t.wide_tables) {
+            swap_rows(c, v, in.template ReinterpretCast<float>()[t.at_sin / sizeof(float)]);
+        } else {
+            shift_words(wide, wide[table], sin, table);
+        }
         vector_done();
         centre(w, v);
-        join_words(in, left, left[v.count], v.count);
-        join_words(sin, wide, wide[table], table);
+        join_bits(words, left, right, v.count / 2);
+        if (!t.wide_tables) join_words(sin, wide, wide[table], table);
         vector_done();
         scale_lines(w, v);
         turn(t, v, w.w0, w.w0, w.cos);
         cast_flat(turned, in, RoundMode::CAST_NONE, v.count, v.repeats);
-        widen(w.sin, sin, table);
+        if (!t.wide_tables) widen(w.sin, sin, table);
         c.in.FreeTensor(in);
         vector_done();
         negate_odd(w.sin, table);
-        ResetMask();
     } else {
-        const LocalTensor<int32_t> swap = work_at(c, t.at_swap).template ReinterpretCast<int32_t>();
+        const LocalTensor<int32_t> swap = swap_table(c);
         w.cos = in[t.at_cos / sizeof(T)];
         gather_all(turned, w.w0, v.count, swap, t.swap_entries, 4);
         gather_all(w.sin, sin, table, swap, t.swap_entries, 4);
@@ -150,7 +226,6 @@ template <typename T> AICORE_INLINE void turn_pairs(Core<T> &c, LocalTensor<T> &
         centre(w, v);
         turn(t, v, w.w0, w.w0, w.cos);
         negate_odd(w.sin, table);
-        ResetMask();
     }
     vector_done();
     if constexpr (sizeof(T) == 4) scale_lines(w, v);
@@ -161,9 +236,10 @@ template <typename T> AICORE_INLINE void turn_pairs(Core<T> &c, LocalTensor<T> &
 }
 
 /* dx to GM. 16-bit types go through a cast; fp32 with a norm is in the buffer already. */
-template <typename T>
-AICORE_INLINE void store(Core<T> &c, LocalTensor<T> &in, const Tile &v, const Columns &k,
-                         const LocalTensor<float> &stat) {
+template <typename Y>
+AICORE_INLINE void store(Core<Y> &c, LocalTensor<typename Y::Data> &in, const Tile &v,
+                         const Columns &k, const LocalTensor<float> &stat) {
+    using T = typename Y::Data;
     const Work &w = c.w;
     if (v.s->norm) subtract_means(c, v, stat);
     if (sizeof(T) == 2 || !v.s->norm) {
@@ -183,7 +259,9 @@ AICORE_INLINE void store(Core<T> &c, LocalTensor<T> &in, const Tile &v, const Co
 
 /* Everything between load and store. `in` is the tile as loaded; it is given back as early as
  * possible. */
-template <typename T> AICORE_INLINE void compute(Core<T> &c, LocalTensor<T> &in, const Step &p) {
+template <typename Y>
+AICORE_INLINE void compute(Core<Y> &c, LocalTensor<typename Y::Data> &in, const Step &p) {
+    using T = typename Y::Data;
     const Tiling &t = *c.t;
     const Columns &k = columns_at(c, t, p.block);
     Tile v;
@@ -194,6 +272,7 @@ template <typename T> AICORE_INLINE void compute(Core<T> &c, LocalTensor<T> &in,
     v.pitch = k.pitch;
     v.count = v.lines * v.pitch;
     v.repeats = repeats_of(v.count);
+    v.one = p.rect.rope && p.rect.lines == p.lines && p.rect.heads >= p.rect.seqs;
     begin(c, in, v);
     if (p.rows && t.rope == 1) {
         turn_pairs(c, in, v);

@@ -51,6 +51,7 @@ typedef struct NrcStreamTiling {
  * calc_bytes     work space in fp32; zero_bytes of it from at_part on are zeroed once
  * at_fold        twice fold_bytes
  * stat_floats    of one tile
+ * wide_tables    sin and cos are fp32 beside 16-bit data
  */
 typedef struct NormRopeConcatGradTilingData {
     NrcStreamTiling stream[NRC_STREAMS];
@@ -111,7 +112,7 @@ typedef struct NormRopeConcatGradTilingData {
     uint32_t at_stat;
     uint32_t stat_floats;
     uint32_t zero_bytes;
-    uint32_t reserved;
+    uint32_t wide_tables;
 } NormRopeConcatGradTilingData;
 
 #endif

@@ -22,6 +22,7 @@ enum {
     TENSORS
 };
 enum { FIRST_WEIGHT = 6, FIRST_ADDED_WEIGHT = 10, OUTPUTS = 14 };
+enum { FIRST_WEIGHT_IN = 7, LAST_WEIGHT_IN = 16 };
 enum { NORM_TYPE, NORM_ADDED_TYPE };
 
 static bool known(const struct ascgrad_arg *arg) {
@@ -136,8 +137,14 @@ ascgrad_result ascgrad_infer_dtype_norm_rope_concat_grad(const struct ascgrad_no
                                                          int32_t out[],
                                                          struct ascgrad_error *error) {
     (void)error;
+    uint32_t first = FIRST_WEIGHT_IN; /* weight, mean, rstd, weight, ... */
+    while (first < LAST_WEIGHT_IN && !node->in[first].present) {
+        first += 3;
+    }
+    bool wide = node->in[first].present && node->in[first].dtype == ASCGRAD_FP32;
+    int32_t weights = wide ? ASCGRAD_FP32 : node->in[QUERY].dtype;
     for (uint32_t i = 0; i < OUTPUTS; i++) {
-        out[i] = node->in[QUERY].dtype;
+        out[i] = i < FIRST_WEIGHT ? node->in[QUERY].dtype : weights;
     }
     return ASCGRAD_DONE;
 }

@@ -151,6 +151,8 @@ uint64_t ascgrad_min_bytes_norm_rope_concat_grad(const struct ascgrad_node *node
         bytes += (norm ? 3 : 2) * n * size;
         if (norm && n) bytes += (norm <= 2 ? 8 : 4) * (n / (uint64_t)node->in[i].shape->dim[3]);
     }
-    if (node->attr[ROPE_TYPE].i != 0) bytes += 2 * ref_elements(&node->in[SIN]) * size;
+    if (node->attr[ROPE_TYPE].i != 0) {
+        bytes += 2 * ref_elements(&node->in[SIN]) * ascgrad_dtype_size(node->in[SIN].dtype);
+    }
     return bytes;
 }

@@ -8,11 +8,13 @@
 #include "../core/node.h"
 #include "../op_kernel/norm_rope_concat_grad_tiling_data.h"
 
+/* seq: query, encoder_query, key, encoder_key; 0 if absent. dtype of the data; weights and tables
+ * are of the same or fp32. */
 struct nrc_shapes {
     int64_t batch, heads, dim, rope_rows;
-    int64_t seq[NRC_NORMED]; /* query, encoder_query, key, encoder_key; 0 if absent */
+    int64_t seq[NRC_NORMED];
     int64_t norm[2], rope, order;
-    int32_t dtype;
+    int32_t dtype, weights, tables;
 };
 
 /* Norm types: 0 none, 1 layer norm, 2 with weight and bias, 3 RMSNorm, 4 with weight. */

@@ -6,7 +6,7 @@
 #include "norm_rope_concat.h"
 
 enum { GRAD_QUERY, GRAD_KEY, GRAD_VALUE, QUERY, KEY, ENCODER_QUERY, ENCODER_KEY, TENSORS };
-enum { SIN = 19, COS = 20, WEIGHT_OUT = 6 };
+enum { FIRST_WEIGHT = 7, LAST_WEIGHT = 16, SIN = 19, COS = 20, WEIGHT_OUT = 6 };
 enum { NORM_TYPE, NORM_ADDED_TYPE, ROPE_TYPE, CONCAT_ORDER, ATTRS };
 enum { MOST_DIM = 1 << 29 }; /* gaps of the copy instruction are 32 bits of bytes */
 
@@ -59,8 +59,12 @@ static ascgrad_result need(const struct ascgrad_node *node, uint32_t input, cons
         return refuse_shape(node, node->ir->in[input].name, in->shape, want, error);
     }
     if (in->dtype != want->dtype) {
-        return ascgrad_refuse(error, node, "%s is %s, but must be %s", node->ir->in[input].name,
-                              ascgrad_dtype_name(in->dtype), ascgrad_dtype_name(want->dtype));
+        bool wide = in->dtype != ASCGRAD_FP32 &&
+                    (input == SIN || (input >= FIRST_WEIGHT && input <= LAST_WEIGHT));
+        const char *other = wide && want->dtype != ASCGRAD_FP32 ? " or fp32" : "";
+        return ascgrad_refuse(error, node, "%s is %s, but must be %s%s", node->ir->in[input].name,
+                              ascgrad_dtype_name(in->dtype), ascgrad_dtype_name(want->dtype),
+                              other);
     }
     return ASCGRAD_DONE;
 }
@@ -120,7 +124,7 @@ static ascgrad_result check_norm(const struct ascgrad_node *node, const struct n
     if (s->norm[attr] == 0 || s->batch == 0 || s->heads == 0 || s->seq[i] == 0) {
         return ASCGRAD_DONE;
     }
-    struct want row = {1, s->dtype, {s->dim}};
+    struct want row = {1, s->weights, {s->dim}};
     struct want column = {4, ASCGRAD_FP32, {s->batch, s->seq[i], s->heads, 1}};
     if ((nrc_centred(s->norm[attr]) &&
          mode_needs(node, attr, weight[i] + 1, &column, error) != ASCGRAD_DONE) ||
@@ -140,7 +144,8 @@ static ascgrad_result check_rope(const struct ascgrad_node *node, struct nrc_sha
                               (long long)s->rope, (long long)s->dim);
     }
     const struct ascgrad_shape *sin = node->in[SIN].present ? node->in[SIN].shape : NULL;
-    struct want want = {2, s->dtype, {sin && sin->rank ? sin->dim[0] : 0, s->dim}};
+    s->tables = node->in[SIN].dtype == ASCGRAD_FP32 ? ASCGRAD_FP32 : s->dtype;
+    struct want want = {2, s->tables, {sin && sin->rank ? sin->dim[0] : 0, s->dim}};
     if (mode_needs(node, ROPE_TYPE, SIN, &want, error) != ASCGRAD_DONE ||
         mode_needs(node, ROPE_TYPE, COS, &want, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
@@ -166,7 +171,7 @@ static ascgrad_result check_outputs(const struct ascgrad_node *node, const struc
     for (uint32_t i = 0; i < node->ir->outputs; i++) {
         const struct ascgrad_arg *out = &node->out[i];
         if (!out->present || !out->shape) continue;
-        struct want want = {1, s->dtype, {0}};
+        struct want want = {1, i < WEIGHT_OUT ? s->dtype : s->weights, {0}};
         if (i >= WEIGHT_OUT) {
             int64_t norm = s->norm[i >= WEIGHT_OUT + 4]; /* weight, bias, weight, ... */
             bool there = nrc_weighted(norm) && (i % 2 == 0 || nrc_centred(norm));
@@ -178,9 +183,9 @@ static ascgrad_result check_outputs(const struct ascgrad_node *node, const struc
         if (!has_shape(out->shape, &want)) {
             return refuse_shape(node, node->ir->out[i].name, out->shape, &want, error);
         }
-        if (out->dtype != s->dtype) {
+        if (out->dtype != want.dtype) {
             return ascgrad_refuse(error, node, "%s is %s, but must be %s", node->ir->out[i].name,
-                                  ascgrad_dtype_name(out->dtype), ascgrad_dtype_name(s->dtype));
+                                  ascgrad_dtype_name(out->dtype), ascgrad_dtype_name(want.dtype));
         }
     }
     return ASCGRAD_DONE;
@@ -193,7 +198,14 @@ ascgrad_result nrc_check(const struct ascgrad_node *node, struct nrc_shapes *sha
         ascgrad_need_dtype(node, 0, TENSORS, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
-    shapes->dtype = node->in[QUERY].dtype;
+    shapes->dtype = shapes->weights = shapes->tables = node->in[QUERY].dtype;
+    uint32_t first = FIRST_WEIGHT; /* it decides for all, and for their gradients */
+    while (first < LAST_WEIGHT && !node->in[first].present) {
+        first += 3;
+    }
+    if (node->in[first].present && node->in[first].dtype == ASCGRAD_FP32) {
+        shapes->weights = ASCGRAD_FP32;
+    }
     if (check_streams(node, shapes, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     if (shapes->dim > MOST_DIM) {
         return ascgrad_refuse(error, node,

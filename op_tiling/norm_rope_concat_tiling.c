@@ -21,6 +21,11 @@ enum {
     SWAP_ENTRIES = 1024, /* of the Gather table of fp32 interleave */
 };
 
+/* Bytes of an element of the data, of weights and their gradients, of sin and cos. */
+struct sizes {
+    int64_t data, weight, table;
+};
+
 /* How a line lies in UB: pieces, column blocks, floats from line to line. */
 static int64_t plan_line(NormRopeConcatGradTilingData *d, int64_t es) {
     /* Halves that begin at whole blocks of fp32 need not be parted: they rotate after widening. */
@@ -53,15 +58,16 @@ static uint32_t pack(uint32_t *end, int64_t bytes) {
     return at;
 }
 
-static void lay_input(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch, int64_t rows) {
-    int64_t lines = d->tile_lines, tile = lines * pitch * es;
+static void lay_input(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
+                      int64_t rows) {
+    int64_t lines = d->tile_lines, tile = lines * pitch * z->data;
     uint32_t end = (uint32_t)tile;
     d->at_x = place(&end, tile, PHASE);
     d->at_mean = pack(&end, lines * 4);
     d->at_rstd = pack(&end, lines * 4);
-    d->at_cos = place(&end, rows * pitch * es, PHASE);
-    d->at_sin = place(&end, rows * pitch * es, PHASE);
-    d->at_gamma = pack(&end, pitch * es);
+    d->at_cos = place(&end, rows * pitch * z->table, PHASE);
+    d->at_sin = place(&end, rows * pitch * z->table, PHASE);
+    d->at_gamma = pack(&end, pitch * z->weight);
     d->in_bytes = (uint32_t)round_up(most(end, 8192), ALIGN);
     d->batch = 256;
     while (d->batch * NRC_SEGMENT * 4 > d->in_bytes) {
@@ -69,10 +75,11 @@ static void lay_input(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch
     }
 }
 
-static void lay_work(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch, int64_t rows) {
+static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
+                     int64_t rows) {
     int64_t lines = d->tile_lines, tile = lines * pitch * 4, table = rows * pitch * 4;
     int64_t tiles = d->blocks > 1 ? ceil_div(d->chunk_lines, lines) : 1;
-    bool wide = es == 4, gather = wide && d->rope == 1;
+    bool wide = z->data == 4, gather = z->table == 4 && d->rope == 1;
     uint32_t end = 0;
     d->at_w0 = place(&end, wide ? 0 : tile, 0);
     d->at_w1 = place(&end, wide ? 0 : tile, PHASE);
@@ -108,14 +115,15 @@ static int64_t table_rows(const NormRopeConcatGradTilingData *d, int64_t lines, 
 }
 
 /* Everything that follows from the lines of a tile and a chunk. Returns the UB it takes. */
-static int64_t lay_out(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch, int64_t lines,
-                       int64_t chunk) {
+static int64_t lay_out(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
+                       int64_t lines, int64_t chunk) {
+    int64_t es = z->data;
     d->tile_lines = (uint32_t)lines;
     d->sum_lines = (uint32_t)ceil_div(lines, SUM_SHARE);
     d->chunk_lines = chunk;
     int64_t rows = table_rows(d, lines, rows_per_block(d->dim * es));
-    lay_input(d, es, pitch, rows);
-    lay_work(d, es, pitch, rows);
+    lay_input(d, z, pitch, rows);
+    lay_work(d, z, pitch, rows);
     d->out_bytes = (uint32_t)round_up(lines * pitch * es, ALIGN);
     d->flush_bytes = d->vectors ? (uint32_t)round_up(2 * pitch * 4, ALIGN) : 0;
     d->copy_bytes = COPY_BYTES;
@@ -148,18 +156,19 @@ static int64_t plan_chunk(const NormRopeConcatGradTilingData *d, int64_t lines, 
 }
 
 /* The largest number of lines that fits, if possible of whole (b, s). */
-static int64_t most_lines(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch,
+static int64_t most_lines(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
                           int64_t unit) {
-    int64_t heads = most(d->heads, 1), row_bytes = d->rope ? (es == 4 ? 20 : 16) * pitch : 0;
+    int64_t es = z->data, heads = most(d->heads, 1);
+    int64_t row_bytes = d->rope ? (es == 4 ? 20 : 8 + 4 * z->table) * pitch : 0;
     int64_t line_bytes = (es == 4 ? 24 : 22) * pitch + 8 * pitch / SUM_SHARE + 144 + 80 * d->fold +
                          row_bytes / heads;
     int64_t lines = least(MOST_LINES, (UB - 2 * COPY_BYTES) / line_bytes + 1);
     int64_t whole = lines / heads * heads, chunk = round_up(MOST_TILES * lines, unit);
     if (whole && whole % unit == 0 && whole * 5 >= lines * 4 &&
-        lay_out(d, es, pitch, whole, chunk) <= UB) {
+        lay_out(d, z, pitch, whole, chunk) <= UB) {
         return whole;
     }
-    while (lines > 1 && lay_out(d, es, pitch, lines, chunk) > UB) {
+    while (lines > 1 && lay_out(d, z, pitch, lines, chunk) > UB) {
         lines--;
     }
     return lines;
@@ -167,12 +176,12 @@ static int64_t most_lines(NormRopeConcatGradTilingData *d, int64_t es, int64_t p
 
 /* The largest tile that fits and, if there is little to do, still leaves one for every core; of
  * whole (b, s) where that costs little, of whole 32-byte blocks where that is possible. */
-static int64_t plan_tile(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch) {
-    int64_t heads = most(d->heads, 1), unit = rows_per_block(d->dim * es), all = 0;
+static int64_t plan_tile(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch) {
+    int64_t heads = most(d->heads, 1), unit = rows_per_block(d->dim * z->data), all = 0;
     for (int i = 0; i < NRC_NORMED; i++) {
         all += d->stream[i].copy ? 0 : d->stream[i].lines;
     }
-    int64_t lines = most_lines(d, es, pitch, unit), wish = most(ceil_div(all, FEW_CORES), 1);
+    int64_t lines = most_lines(d, z, pitch, unit), wish = most(ceil_div(all, FEW_CORES), 1);
     if (wish < lines) lines = least(lines, round_up(wish, heads <= lines ? heads : unit));
     int64_t whole = lines / heads * heads;
     if (whole % unit == 0 && whole * 5 >= lines * 4) {
@@ -180,7 +189,7 @@ static int64_t plan_tile(NormRopeConcatGradTilingData *d, int64_t es, int64_t pi
     } else if (lines > unit) {
         lines = lines / unit * unit;
     }
-    return lay_out(d, es, pitch, lines, plan_chunk(d, lines, unit));
+    return lay_out(d, z, pitch, lines, plan_chunk(d, lines, unit));
 }
 
 /* Streams that are only copied: large calls move full buffers, small ones spread over the cores. */
@@ -262,17 +271,20 @@ ascgrad_result ascgrad_tile_norm_rope_concat_grad(const struct ascgrad_node *nod
     NormRopeConcatGradTilingData d;
     memset(&d, 0, sizeof d);
     int64_t es = (int64_t)ascgrad_dtype_size(s.dtype), cores = chip->cores ? chip->cores : 1;
+    const struct sizes z = {es, (int64_t)ascgrad_dtype_size(s.weights),
+                            (int64_t)ascgrad_dtype_size(s.tables)};
     if (s.dim > 0) { /* else there is nothing at all */
         read_streams(&d, &s);
+        d.wide_tables = z.table > z.data;
         int64_t pitch = plan_line(&d, es);
-        int64_t need = plan_tile(&d, es, pitch);
+        int64_t need = plan_tile(&d, &z, pitch);
         if (need > (int64_t)chip->ub) {
             return ascgrad_refuse(error, node,
                                   "the tiles need %lld bytes of UB, this chip has %lld",
                                   (long long)need, (long long)chip->ub);
         }
         plan_copies(&d, es);
-        plan_sums(&d, es);
+        plan_sums(&d, z.weight);
         cores = share(&d, cores);
     }
     launch->key = d.vectors != 0;

@@ -44,7 +44,7 @@ def against_autograd(ours, plain, args, what):
         close(a.detach(), b.detach(), dtype, f"{what} output {i}")
     for i, (a, b) in enumerate(zip(args, exact)):
         if isinstance(a, torch.Tensor) and a.requires_grad:
-            close(a.grad, b.grad, dtype, f"{what} gradient {i}")
+            close(a.grad, b.grad, a.dtype, f"{what} gradient {i}")
 
 
 def test_schemas_follow_the_ir():
@@ -123,6 +123,18 @@ def test_norm_rope_concat():
             args = main + extra + affine + tables + [norm, added, rope, order]
             against_autograd(at.norm_rope_concat, plain_norm_rope_concat, args,
                              f"norm_rope_concat {norm}{added}{rope}{order} encoder={encoder}")
+
+
+def test_norm_rope_concat_wide():
+    """fp32 tables and weights beside 16-bit data: their gradients are not rounded to 16 bits."""
+    for dtype in (torch.float16, torch.bfloat16):
+        main = [rand(2, s, 3, 8, dtype=dtype) for s in (5, 4, 4)]
+        affine = [rand(8) for _ in range(4)]
+        tables = [rand(4, 8, grad=False) for _ in range(2)]
+        args = main + [None] * 3 + affine + [None] * 4 + tables + [2, 0, 2, 0]
+        against_autograd(at.norm_rope_concat, plain_norm_rope_concat, args, f"norm_rope_concat, wide, {dtype}")
+        error = (affine[0].grad - affine[0].grad.to(dtype).float()).abs().max()
+        assert error > 0, "the gradient of the weight has 16 bits only"
 
 
 def test_exp_segsum():

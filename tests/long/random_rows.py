@@ -114,6 +114,7 @@ def rope(rng, op):
 def norm_rope_concat(rng, op):
     norm, added = (rng.randrange(5) for _ in range(2))
     rope_type, order = rng.randrange(3), rng.randrange(2)
+    weights, tables = (rng.choice(("*", "*", "fp32")) for _ in range(2))
     d = pick_row(rng)
     if rope_type == 0 and rng.random() < 0.3:
         d -= 1
@@ -137,7 +138,7 @@ def norm_rope_concat(rng, op):
             if kind == 0 or lengths[s] is None:
                 continue
             if kind in (2, 4):
-                words.append(f"{prefix}_{name}_weight={text([d])}")
+                words.append(f"{prefix}_{name}_weight={text([d], weights)}")
             column = text([batch, lengths[s], heads, 1], "fp32")
             if kind < 3 or rng.random() < 0.5:  # RMSNorm does not look at it
                 words.append(f"{prefix}_{name}_mean={column}")
@@ -146,7 +147,7 @@ def norm_rope_concat(rng, op):
         least = min([t for t in total.values() if t] or [0])
         rows = rng.choice((least, least, least, 0, 1, least // 2, max(0, least - 1)))
         rows = min(rows, least)
-        words += [f"rope_sin={text([rows, d])}", f"rope_cos={text([rows, d])}"]
+        words += [f"rope_sin={text([rows, d], tables)}", f"rope_cos={text([rows, d], tables)}"]
     words += [f"norm_type={norm}", f"norm_added_type={added}", f"rope_type={rope_type}", f"concat_order={order}"]
     return " ".join(words) + rng.choice(FILLS)
 

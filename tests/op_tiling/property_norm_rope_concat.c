@@ -16,12 +16,14 @@ static void make(struct trial *t, int32_t dtype) {
     for (uint32_t i = 0; i < 4; i++)
         seq[i] = i < 2 || chance(t, 50) ? draw_size(t) : -1;
     if (chance(t, 50)) seq[1] = seq[0], seq[3] = seq[2];
+    int32_t weights = chance(t, 30) ? ASCGRAD_FP32 : dtype,
+            tables = chance(t, 30) ? ASCGRAD_FP32 : dtype;
     for (uint32_t i = 0; i < 4; i++) {
         if (seq[i] >= 0) set_input(t, 3 + i, dtype, 4, (int64_t[]){batch, seq[i], heads, dim});
         int64_t norm = t->node.attr[i / 2].i;
         uint32_t weight = 7 + 3 * i;
         if (seq[i] < 0 || norm == 0) continue;
-        if (norm % 2 == 0) set_input(t, weight, dtype, 1, &dim);
+        if (norm % 2 == 0) set_input(t, weight, weights, 1, &dim);
         if (norm < 3 || chance(t, 50))
             set_input(t, weight + 1, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
         set_input(t, weight + 2, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], heads, 1});
@@ -34,8 +36,8 @@ static void make(struct trial *t, int32_t dtype) {
     int64_t rows = total[0] < total[1] ? total[0] : total[1];
     if (total[0] == 0 || total[1] == 0) rows = total[0] + total[1];
     if (chance(t, 30)) rows = (int64_t)draw(t, (uint64_t)rows + 1);
-    set_input(t, 19, dtype, 2, (int64_t[]){rows, dim});
-    set_input(t, 20, dtype, 2, (int64_t[]){rows, dim});
+    set_input(t, 19, tables, 2, (int64_t[]){rows, dim});
+    set_input(t, 20, tables, 2, (int64_t[]){rows, dim});
 }
 
 /* The two streams of query, key or value fill the concatenated sequence without overlap. */
@@ -94,8 +96,15 @@ static bool fit(const struct region *r, size_t n, int64_t whole) {
     return end <= whole;
 }
 
+/* Bytes of an element of the data, of weights, of sin and cos. */
+struct sizes {
+    int64_t data, weight, table;
+};
+
 /* Every member of a buffer lies inside it, beside the others. */
-static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t es, int64_t ub) {
+static const char *judge_buffers(const NormRopeConcatGradTilingData *d, const struct sizes *z,
+                                 int64_t ub) {
+    int64_t es = z->data;
     int64_t pitch = up(d->columns, 32 / es) * d->pieces, lines = d->tile_lines,
             tile = lines * pitch;
     int64_t heads = d->heads > 0 ? d->heads : 1, eights = up(lines, 8), rows = 0;
@@ -107,12 +116,15 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, int64_t 
     NEED((int64_t)2 * d->in_bytes + d->out_bytes + 2 * (int64_t)d->copy_bytes + d->calc_bytes +
              (d->vectors ? d->flush_bytes : 0) <=
          ub);
-    bool wide = es == 4, gather = wide && d->rope == 1;
+    bool wide = es == 4, gather = z->table == 4 && d->rope == 1;
     int64_t table = rows * pitch, tiles = d->blocks > 1 ? (d->chunk_lines + lines - 1) / lines : 1;
-    const struct region in[] = {{0, tile * es},           {d->at_x, tile * es},
-                                {d->at_mean, lines * 4},  {d->at_rstd, lines * 4},
-                                {d->at_cos, table * es},  {d->at_sin, table * es},
-                                {d->at_gamma, pitch * es}};
+    const struct region in[] = {{0, tile * es},
+                                {d->at_x, tile * es},
+                                {d->at_mean, lines * 4},
+                                {d->at_rstd, lines * 4},
+                                {d->at_cos, table * z->table},
+                                {d->at_sin, table * z->table},
+                                {d->at_gamma, pitch * z->weight}};
     NEED(fit(in, sizeof in / sizeof in[0], d->in_bytes));
     const struct region work[] = {
         {d->at_w0, wide ? 0 : tile * 4},
@@ -159,7 +171,13 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     NEED(d.heads == q->dim[2]);
     const char *wrong = judge_streams(&d, t);
     if (!wrong) wrong = judge_shares(&d, cores, es);
-    if (!wrong) wrong = judge_buffers(&d, es, (int64_t)t->chip.ub);
+    struct sizes z = {es, es, es};
+    for (uint32_t i = 7; i < 20; i += 3) {
+        if (t->node.in[i].present && i < 19)
+            z.weight = (int64_t)ascgrad_dtype_size(t->node.in[i].dtype);
+    }
+    if (t->node.attr[2].i) z.table = (int64_t)ascgrad_dtype_size(t->node.in[19].dtype);
+    if (!wrong) wrong = judge_buffers(&d, &z, (int64_t)t->chip.ub);
     if (wrong) return wrong;
     int64_t piece = d.dim / d.pieces, pitch = up(d.columns, 32 / es) * d.pieces;
     NEED(piece * d.pieces == d.dim && d.blocks >= 1 && d.columns >= 1);
@@ -174,6 +192,7 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     }
     NEED(d.vectors >> 2 * NRC_NORMED == 0);
     NEED(launch->key == (d.vectors != 0) && launch->sync_all == (d.vectors != 0));
+    NEED(d.wide_tables == (z.table > es));
     NEED((wide_int)launch->workspace >= (d.vectors ? (wide_int)d.chunks * 2 * d.width * 4 : 0));
     int64_t segments = (int64_t)d.blocks * d.pieces * ((d.columns + NRC_SEGMENT - 1) / NRC_SEGMENT);
     NEED(d.unit_segments >= 1 && segments % d.unit_segments == 0 &&

@@ -185,7 +185,16 @@ TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=fp16[3,8]", "r
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=fp16[3,8] rope_cos=fp16[2,8]", "rope_cos has shape [2,8], but must be [3,8]")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=fp16[] rope_cos=fp16[]", "rope_sin has shape []")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=fp16[9,8] rope_cos=fp16[9,8]", "rope_sin has 9 rows")
-TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=fp32[3,8] rope_cos=fp16[3,8]", "rope_sin is fp32, but must be fp16")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=fp32[3,8] rope_cos=fp16[3,8]", "rope_cos is fp16, but must be fp32")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=bf16[3,8] rope_cos=bf16[3,8]", "rope_sin is bf16, but must be fp16 or fp32")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=fp16[3,8] rope_cos=fp32[3,8]", "rope_cos is fp32, but must be fp16")
+TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " rope_type=1 rope_sin=fp32[3,8] rope_cos=fp32[3,8]")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=4 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1] norm_query_weight=fp32[8] "
+            "norm_key_weight=fp16[8]", "norm_key_weight is fp16, but must be fp32")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=4 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1] norm_query_weight=fp32[8] "
+            "norm_key_weight=fp32[8] out.grad_norm_key_weight=fp16[8]", "grad_norm_key_weight is fp16, but must be fp32")
+TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " norm_type=4 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1] norm_query_weight=fp32[8] "
+            "norm_key_weight=fp32[8] out.grad_norm_key_weight=fp32[8] out.grad_key=fp16[2,4,5,8]")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=1", "norm_query_mean")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=2 norm_query_mean=fp32[2,3,5,1] norm_query_rstd=fp32[2,3,5,1]", "norm_query_weight")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=1 norm_query_mean=fp16[2,3,5,1] norm_query_rstd=fp32[2,3,5,1]", "norm_query_mean is fp16, but must be fp32")

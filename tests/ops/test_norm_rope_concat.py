@@ -29,9 +29,11 @@ STREAMS = {
 }
 
 
-def problem(rng, dtype, attrs, b=2, n=3, d=16, sq=5, sk=7, seq=4, sek=3, rows=6, low=-2.0, high=2.0):
-    """Inputs rounded to dtype. seq or sek None: that encoder part is absent. rows None: no sin and cos."""
-    def data(*shape):
+def problem(rng, dtype, attrs, b=2, n=3, d=16, sq=5, sk=7, seq=4, sek=3, rows=6, low=-2.0, high=2.0,
+            weights=None, tables=None):
+    """Inputs rounded to dtype, weights and tables to theirs. seq or sek None: that encoder part is absent. rows None: no
+    sin and cos."""
+    def data(*shape, dtype=dtype):
         return cast(rng.uniform(low, high, shape).astype(np.float32), dtype)
     lengths = {"q": sq, "eq": seq, "k": sk, "ek": sek}
     inputs = {
@@ -51,9 +53,9 @@ def problem(rng, dtype, attrs, b=2, n=3, d=16, sq=5, sk=7, seq=4, sek=3, rows=6,
         if kind in CENTRED:
             inputs[norm + "_mean"] = wide.mean(-1, keepdims=True).astype(np.float32)
         if kind in WEIGHTED:
-            inputs[norm + "_weight"] = data(d)
+            inputs[norm + "_weight"] = data(d, dtype=weights or dtype)
     if rows is not None:
-        inputs["rope_sin"], inputs["rope_cos"] = data(rows, d), data(rows, d)
+        inputs["rope_sin"], inputs["rope_cos"] = (data(rows, d, dtype=tables or dtype) for _ in range(2))
     return inputs
 
 
@@ -187,7 +189,7 @@ def compare(got, want, bound, dtype, what, slack=2.0 ** -20):
         f"{what}: {got.flat[np.argmax(error)]} is not {want.flat[np.argmax(error)]}"
 
 
-def check(inputs, attrs, dtype, what, torch_too=True, **how):
+def check(inputs, attrs, dtype, what, torch_too=True, weights=None, **how):
     """Runs the operator and compares every output with the closed form and with autograd."""
     got, report = run(OP, inputs, attrs, **how)
     want = terms(inputs, attrs)
@@ -198,10 +200,11 @@ def check(inputs, attrs, dtype, what, torch_too=True, **how):
             assert array.shape == ((inputs["query"].shape[-1],) if zeros else (0,)), f"{what}: shape of {name}"
             assert not array.any(), f"{what}: {name} is not 0"
             continue
-        compare(array, *want[name], dtype, f"{what}: {name}")
+        compare(array, *want[name], weights or dtype if name.startswith("grad_norm") else dtype, f"{what}: {name}")
     if torch_too:  # mean and rstd are rounded to fp32 there and not here: a little more room
         for name, value in autograd(inputs, attrs).items():
-            compare(got[name], value, want[name][1], dtype, f"{what}: {name} against autograd", 2.0 ** -18)
+            compare(got[name], value, want[name][1], weights or dtype if name.startswith("grad_norm") else dtype,
+                    f"{what}: {name} against autograd", 2.0 ** -18)
     return got, report
 
 
@@ -365,6 +368,20 @@ def test_refusals():
     refused("key", {"key": np.zeros((2, 7, 4, 16), half)})
     refused("dtype", {"key": np.zeros((2, 7, 3, 16), np.float32)})
     refused("4 dimensions", {"query": np.zeros((10, 3, 16), half)})
+
+
+def test_wide_weights_and_tables():
+    """Weights, tables or both of fp32 beside 16-bit data: nothing is rounded to 16 bits but dx."""
+    rng = np.random.default_rng(SEED + 10)
+    kinds = itertools.cycle(itertools.product((2, 4, 1), (4, 2, 3)))
+    for (weights, tables), rope, d, dtype in itertools.product(
+            (("fp32", None), (None, "fp32"), ("fp32", "fp32")), (0, 1, 2), (16, 10, 36, 40, 80, 128, 2050), ("fp16", "bf16")):
+        attrs = dict(zip(("norm_type", "norm_added_type"), next(kinds)), rope_type=rope)
+        inputs = problem(rng, dtype, attrs, d=d, rows=6 if rope else None, weights=weights, tables=tables)
+        what = f"D {d} rope {rope} {attrs} {dtype}, weights {weights}, tables {tables}"
+        got, _ = check(inputs, attrs, dtype, what, weights=weights)
+        wide = any(name.endswith("_weight") and weights for name in inputs)
+        assert got["grad_norm_query_bias"].dtype == (np.float32 if wide else got["grad_query"].dtype), what
 
 
 def test_rms_reads_no_mean():

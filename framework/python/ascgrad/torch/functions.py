@@ -3,8 +3,8 @@
 
 Only what is needed is computed and kept: x is saved only if cos or sin want a gradient. Tables of rope and
 norm_rope_concat get none (the operators have no such output), and asking for one is an error. Tables, weights and
-biases are cast to the dtype of x, and their gradients back; where the operator takes fp32 tables beside 16-bit x, these
-stay as they are.
+biases are cast to the dtype of x, and their gradients back; where the operator takes fp32 tables or weights beside 16-bit x,
+these stay as they are.
 """
 from typing import Optional, Sequence, Tuple, Union
 
@@ -43,6 +43,8 @@ def _wide(op, x, table):
 _WIDE_MUL = _wide("RotaryMulGrad", "x", "r1")
 _WIDE_EMBEDDING = _wide("RotaryPositionEmbeddingGrad", "dy", "cos")
 _WIDE_ROPE = _wide("RopeGrad", "q", "cos")
+_WIDE_CONCAT = _wide("NormRopeConcatGrad", "query", "rope_cos")
+_WIDE_WEIGHT = _wide("NormRopeConcatGrad", "query", "norm_query_weight")
 
 
 class _RotaryMul(torch.autograd.Function):
@@ -184,8 +186,9 @@ def norm_rope_concat(
            for kinds in (forward.WEIGHTED, (2,))]
     affine = [t if used else None for t, used in zip(affine, has)]
     return _NormRopeConcat.apply(
-        (norm_type, norm_added_type, rope_type, concat_order), eps, *_like(query, rope_sin, rope_cos), query, key, value,
-        encoder_query, encoder_key, encoder_value, *_like(query, *affine))
+        (norm_type, norm_added_type, rope_type, concat_order), eps,
+        *_like(query, rope_sin, rope_cos, wide=_WIDE_CONCAT), query, key, value,
+        encoder_query, encoder_key, encoder_value, *_like(query, *affine, wide=_WIDE_WEIGHT))
 
 
 def exp_segsum(x: torch.Tensor) -> torch.Tensor:
