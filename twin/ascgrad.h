@@ -10,7 +10,8 @@
  *     char why[ASCGRAD_WHY];
  *     if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK) fprintf(stderr, "%s\n", why);
  *
- * Every function is thread-safe, also after fork; nothing is kept between calls. An error is a code
+ * Every function is thread-safe, also after fork. Between calls only the threads of fast runs are
+ * kept; they end when the library is unloaded. An error is a code
  * and one sentence; why may be NULL. The library rounds to nearest and keeps denormals, whatever
  * rounding mode, flush-to-zero or traps the caller has set, and leaves those as they were. It needs
  * 64 KB of stack in the calling thread.
