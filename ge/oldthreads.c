@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 
 #if defined(__x86_64__)
 #define OLDEST "GLIBC_2.2.5"
@@ -30,4 +31,5 @@ OLD(int, pthread_create,
     (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *data),
     (thread, attr, start, data))
 OLD(int, pthread_join, (pthread_t thread, void **result), (thread, result))
+OLD(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *before), (how, set, before))
 OLD(int, pthread_once, (pthread_once_t * once, void (*first)(void)), (once, first))

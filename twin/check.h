@@ -55,7 +55,7 @@ void twin_cost_dma(struct twin_core *, const struct twin_site *, enum twin_pipe,
 void twin_cost_flag(struct twin_core *, const struct twin_site *, bool set, uint8_t event, int id);
 void twin_cost_barrier(struct twin_core *, const struct twin_site *, int pipe);
 void twin_cost_sync_all(struct twin_core *, const struct twin_site *);
-void twin_cost_mode(struct twin_core *);
+void twin_cost_mode(struct twin_core *, const struct twin_site *);
 void twin_cost_scalar(struct twin_core *, double instructions); /* of a call that issues nothing */
 void twin_cost_end(struct twin_core *);                         /* what is left at the end */
 const char *twin_cost_finish(struct twin_job *job,

@@ -84,11 +84,9 @@ void twin_cost_sync_all(struct twin_core *c, const struct twin_site *site) {
             .site = *site, .kind = TWIN_STEP_SYNC, .pipe = TWIN_S, .scalar = TWIN_SCALAR_SYNC_ALL});
 }
 
-void twin_cost_mode(struct twin_core *c) {
-    add(c, (struct twin_step){.site.call = "mask",
-                              .kind = TWIN_STEP_MODE,
-                              .pipe = TWIN_V,
-                              .scalar = TWIN_SCALAR_MASK});
+void twin_cost_mode(struct twin_core *c, const struct twin_site *site) {
+    add(c, (struct twin_step){
+               .site = *site, .kind = TWIN_STEP_MODE, .pipe = TWIN_V, .scalar = TWIN_SCALAR_MASK});
 }
 
 void twin_cost_scalar(struct twin_core *c, double instructions) {

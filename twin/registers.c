@@ -8,16 +8,14 @@
 #include <string.h>
 
 void twin_mask_mode(bool counter, const struct twin_site *site) {
-    (void)site;
     twin_core->counter = counter;
-    if (twin_core->checked) twin_cost_mode(twin_core);
+    if (twin_core->checked) twin_cost_mode(twin_core, site);
 }
 
 void twin_mask_set(uint64_t high, uint64_t low, const struct twin_site *site) {
-    (void)site;
     twin_core->mask[0] = low;
     twin_core->mask[1] = high;
-    if (twin_core->checked) twin_cost_mode(twin_core);
+    if (twin_core->checked) twin_cost_mode(twin_core, site);
 }
 
 void twin_atomic(int type, const struct twin_site *site) {
