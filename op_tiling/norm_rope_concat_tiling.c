@@ -15,9 +15,11 @@ enum {
     MOST_WHOLE = 2016, /* columns of a line that is not parted */
     MOST_LINES = 255,  /* repeats of one instruction */
     COPY_BYTES = 6144,
+    COPY_LESS = 4096,    /* beside fp32 tables or weights, so that tiles do not shrink */
     SUM_SHARE = 2,       /* lines of a tile per line of the running sums */
     MOST_TILES = 16,     /* in a chunk */
     FEW_CORES = 40,      /* a small call should give so many cores a tile */
+    SWAP_TABLES = 256,   /* of the Gather table for sin alone */
     SWAP_ENTRIES = 1024, /* of the Gather table of fp32 interleave */
 };
 
@@ -25,6 +27,10 @@ enum {
 struct sizes {
     int64_t data, weight, table;
 };
+
+static uint32_t copy_bytes(const struct sizes *z) {
+    return z->table > z->data || z->weight > z->data ? COPY_LESS : COPY_BYTES;
+}
 
 /* How a line lies in UB: pieces, column blocks, floats from line to line. */
 static int64_t plan_line(NormRopeConcatGradTilingData *d, int64_t es) {
@@ -94,7 +100,8 @@ static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int
     d->at_rstd_wide = pack(&end, eights * 32);
     d->at_rstd_row = pack(&end, eights * 4);
     d->at_stat_wide = pack(&end, 2 * eights * 32);
-    d->swap_entries = gather ? (uint32_t)least(SWAP_ENTRIES, round_up(lines * pitch, 64)) : 0;
+    int64_t swapped = round_up(wide ? lines * pitch : rows * pitch, 64);
+    d->swap_entries = gather ? (uint32_t)least(wide ? SWAP_ENTRIES : SWAP_TABLES, swapped) : 0;
     d->at_swap = pack(&end, d->swap_entries * 4);
     d->at_part = pack(&end, round_up(2 * eights * d->fold * 8, 64) * 4);
     d->fold_bytes = (uint32_t)round_up(2 * eights * d->fold, 64) * 4;
@@ -126,7 +133,7 @@ static int64_t lay_out(NormRopeConcatGradTilingData *d, const struct sizes *z, i
     lay_work(d, z, pitch, rows);
     d->out_bytes = (uint32_t)round_up(lines * pitch * es, ALIGN);
     d->flush_bytes = d->vectors ? (uint32_t)round_up(2 * pitch * 4, ALIGN) : 0;
-    d->copy_bytes = COPY_BYTES;
+    d->copy_bytes = copy_bytes(z);
     return 2 * (int64_t)d->in_bytes + d->out_bytes + d->flush_bytes + 2 * d->copy_bytes +
            d->calc_bytes;
 }
@@ -162,7 +169,7 @@ static int64_t most_lines(NormRopeConcatGradTilingData *d, const struct sizes *z
     int64_t row_bytes = d->rope ? (es == 4 ? 20 : 8 + 4 * z->table) * pitch : 0;
     int64_t line_bytes = (es == 4 ? 24 : 22) * pitch + 8 * pitch / SUM_SHARE + 144 + 80 * d->fold +
                          row_bytes / heads;
-    int64_t lines = least(MOST_LINES, (UB - 2 * COPY_BYTES) / line_bytes + 1);
+    int64_t lines = least(MOST_LINES, (UB - 2 * copy_bytes(z)) / line_bytes + 1);
     int64_t whole = lines / heads * heads, chunk = round_up(MOST_TILES * lines, unit);
     if (whole && whole % unit == 0 && whole * 5 >= lines * 4 &&
         lay_out(d, z, pitch, whole, chunk) <= UB) {
@@ -198,8 +205,8 @@ static void plan_copies(NormRopeConcatGradTilingData *d, int64_t es) {
     for (int i = 0; i < NRC_STREAMS; i++) {
         all += d->stream[i].copy ? d->stream[i].lines : 0;
     }
-    int64_t lines = most(1, COPY_BYTES / line);
-    d->copy_columns = (uint32_t)least(d->dim, COPY_BYTES / es);
+    int64_t lines = most(1, d->copy_bytes / line);
+    d->copy_columns = (uint32_t)least(d->dim, d->copy_bytes / es);
     if (d->heads && d->heads < lines) lines = lines / d->heads * d->heads;
     d->copy_lines = (uint32_t)lines;
     int64_t job = most(ceil_div(all, 256), ceil_div(2048, line));

@@ -150,7 +150,7 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, const st
     NEED(d->fold >= 1 && (d->fold & (d->fold - 1)) == 0 && d->fold * 64 >= pitch &&
          (d->fold == 1 || d->fold * 32 < pitch));
     NEED(d->fold_bytes >= 2 * eights * d->fold * 4 && d->stat_floats >= 2 * eights);
-    NEED(gather ? d->swap_entries >= 64 && d->swap_entries <= 1024 : d->swap_entries == 0);
+    NEED(gather && table ? d->swap_entries >= 64 && d->swap_entries <= 1024 : d->swap_entries == 0);
     NEED(tile * es <= d->out_bytes && (!d->vectors || 2 * pitch * 4 <= d->flush_bytes));
     NEED((int64_t)d->batch * NRC_SEGMENT * 4 <= d->in_bytes && d->batch >= 1);
     int64_t line = up((int64_t)d->copy_columns * es, 32);
