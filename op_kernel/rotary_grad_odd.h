@@ -21,6 +21,7 @@
 #define ROTARY_GRAD_ODD_H
 
 #include "kernel_operator.h"
+#include "grid.h"
 #include "partners.h"
 #include "rotary_grad.h"
 #include "rotary_grad_move.h"
@@ -34,8 +35,6 @@ using namespace rows;
 using rotary::Args;
 using rotary::copy_in;
 using rotary::copy_out;
-
-#define ODD_INLINE AICORE_INLINE
 
 template <typename T, typename TC> struct Kernel {
     const RotaryGradTiling *t;
@@ -57,63 +56,61 @@ template <typename T, typename TC> struct Kernel {
     LocalTensor<int32_t> turn, spread, pack, pair, halve;
 };
 
-/* Arithmetic on neighbouring floats, in repeats: the mask is set once per call. */
+/* Arithmetic on neighbouring floats. Here as in grid.h all lanes are on between calls. */
 template <Op OP>
-ODD_INLINE void flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                     const LocalTensor<float> &b, uint32_t count) {
-    uint32_t full = count / LANES, rest = count - full * LANES;
-    BinaryRepeatParams steps(1, 1, 1, 8, 8, 8);
+AICORE_INLINE void flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                        const LocalTensor<float> &b, uint32_t count) {
+    uint32_t full = count / LANES, rest = count % LANES;
     if (full > 0) {
-        apply_repeats<OP>(to, a, b, LANES, full, steps);
+        apply_whole<OP>(to, a, b, full, BinaryRepeatParams());
     }
     if (rest > 0) {
-        apply_repeats<OP>(to[full * LANES], a[full * LANES], b[full * LANES], rest, 1, steps);
+        uint32_t at = count - rest;
+        apply_repeats<OP>(to[at], a[at], b[at], rest, 1, BinaryRepeatParams());
+        ResetMask();
     }
 }
 
 /* n rows; steps of at most 255 blocks. */
 template <Op OP>
-ODD_INLINE void strided(const LocalTensor<float> &to, uint32_t to_step, const LocalTensor<float> &a,
-                        uint32_t a_step, const LocalTensor<float> &b, uint32_t b_step, uint32_t n,
-                        uint32_t columns) {
+AICORE_INLINE void strided(const LocalTensor<float> &to, uint32_t to_step,
+                           const LocalTensor<float> &a, uint32_t a_step,
+                           const LocalTensor<float> &b, uint32_t b_step, uint32_t n,
+                           uint32_t columns) {
     BinaryRepeatParams steps(1, 1, 1, (uint8_t)(to_step / BLOCK), (uint8_t)(a_step / BLOCK),
                              (uint8_t)(b_step / BLOCK));
-    for (uint32_t c = 0; c < columns; c += LANES) {
-        apply_repeats<OP>(to[c], a[c], b[c], least(columns - c, LANES), n, steps);
+    uint32_t rest = columns % LANES, whole = columns - rest;
+    for (uint32_t c = 0; c < whole; c += LANES) {
+        apply_whole<OP>(to[c], a[c], b[c], n, steps);
+    }
+    if (rest > 0) {
+        apply_repeats<OP>(to[whole], a[whole], b[whole], rest, n, steps);
+        ResetMask();
     }
 }
 
-template <typename T>
-ODD_INLINE void widen(const LocalTensor<float> &to, const LocalTensor<T> &from, uint32_t count) {
-    uint32_t full = count / LANES, rest = count - full * LANES;
-    UnaryRepeatParams steps(1, 1, 8, 4);
+/* Between 16 bits and floats. */
+template <typename TO, typename FROM>
+AICORE_INLINE void convert(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
+                           uint32_t count) {
+    constexpr RoundMode mode = sizeof(TO) == 4 ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
+    uint32_t full = count / LANES, rest = count % LANES;
+    UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
     if (full > 0) {
-        Cast(to, from, RoundMode::CAST_NONE, (uint64_t)LANES, (uint8_t)full, steps);
+        Cast<TO, FROM, false>(to, from, mode, MASK_PLACEHOLDER, (uint8_t)full, steps);
     }
     if (rest > 0) {
-        Cast(to[full * LANES], from[full * LANES], RoundMode::CAST_NONE, (uint64_t)rest, (uint8_t)1,
-             steps);
-    }
-}
-
-template <typename T>
-ODD_INLINE void narrow(const LocalTensor<T> &to, const LocalTensor<float> &from, uint32_t count) {
-    uint32_t full = count / LANES, rest = count - full * LANES;
-    UnaryRepeatParams steps(1, 1, 4, 8);
-    if (full > 0) {
-        Cast(to, from, RoundMode::CAST_RINT, (uint64_t)LANES, (uint8_t)full, steps);
-    }
-    if (rest > 0) {
-        Cast(to[full * LANES], from[full * LANES], RoundMode::CAST_RINT, (uint64_t)rest, (uint8_t)1,
-             steps);
+        uint32_t at = count - rest;
+        Cast(to[at], from[at], mode, (uint64_t)rest, (uint8_t)1, steps);
+        ResetMask();
     }
 }
 
 /* `count` elements; `unit`: bytes of what an offset stands for, 4 or the element's size. */
 template <typename T>
-ODD_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
-                       const LocalTensor<int32_t> &table, uint32_t base, uint32_t count,
-                       uint32_t unit) {
+AICORE_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                          const LocalTensor<int32_t> &table, uint32_t base, uint32_t count,
+                          uint32_t unit) {
     LocalTensor<uint32_t> offsets = table.template ReinterpretCast<uint32_t>();
     if (unit == 4) {
         Gather(to.template ReinterpretCast<float>(), from.template ReinterpretCast<float>(),
@@ -126,9 +123,9 @@ ODD_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
 
 /* The same with a table of `entries` for rows that follow each other. */
 template <typename T>
-ODD_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from,
-                            const LocalTensor<int32_t> &table, uint32_t entries, uint32_t count,
-                            uint32_t unit) {
+AICORE_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                               const LocalTensor<int32_t> &table, uint32_t entries, uint32_t count,
+                               uint32_t unit) {
     uint32_t most = (uint32_t)(entries * unit / sizeof(T));
     for (uint32_t done = 0; done < count; done += most) {
         gather(to[done], from, table, (uint32_t)(done * sizeof(T)), least(count - done, most),
@@ -137,7 +134,7 @@ ODD_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from
 }
 
 /* Bytes that an offset of the table of partners stands for. */
-template <typename T, int KIND> ODD_INLINE uint32_t turn_unit(const RotaryGradTiling &t) {
+template <typename T, int KIND> AICORE_INLINE uint32_t turn_unit(const RotaryGradTiling &t) {
     return sizeof(T) == 2 && t.half % 2 != 0 ? 2 : 4;
 }
 
@@ -148,8 +145,8 @@ constexpr bool SHIFTED = sizeof(T) == 2 && (KIND == ROTARY_ODD_PAIRS || KIND == 
 /* Partners in each other's place; `count` elements, whole rows that follow each other. spare holds
  * twice as many. */
 template <typename T, int KIND, typename K>
-ODD_INLINE void swap_row(K &k, const LocalTensor<T> &to, const LocalTensor<T> &from,
-                         uint32_t count) {
+AICORE_INLINE void swap_row(K &k, const LocalTensor<T> &to, const LocalTensor<T> &from,
+                            uint32_t count) {
     if constexpr (SHIFTED<T, KIND>) {
         LocalTensor<uint32_t> left = to.template ReinterpretCast<uint32_t>(),
                               right = to[up(count, 16)].template ReinterpretCast<uint32_t>(),
@@ -257,6 +254,7 @@ __aicore__ inline void make_odd_signs(const LocalTensor<float> &signs, uint32_t 
             Muls(signs[at], signs[at], -1.0f, mask,
                  (uint8_t)least((entries - at + LANES - 1) / LANES, REPEATS), steps);
         }
+        ResetMask();
         vector_done();
         return;
     }

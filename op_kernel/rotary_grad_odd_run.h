@@ -29,7 +29,7 @@ __aicore__ inline void open_item(const RotaryGradTiling &t, Walk &w) {
 }
 
 /* The tile where the walk is. */
-template <typename T> ODD_INLINE Tile tile_at(const RotaryGradTiling &t, const Walk &w) {
+template <typename T> AICORE_INLINE Tile tile_at(const RotaryGradTiling &t, const Walk &w) {
     constexpr uint32_t block = 32 / sizeof(T);
     Tile tile;
     int64_t slab = w.line / t.cos_rows, cos_row = w.line - slab * t.cos_rows;
@@ -85,7 +85,7 @@ __aicore__ inline bool advance(const RotaryGradTiling &t, Walk &w, const Tile &t
     return true;
 }
 
-template <typename T, typename TC> ODD_INLINE void fetch(Kernel<T, TC> &k, const Tile &tile) {
+template <typename T, typename TC> AICORE_INLINE void fetch(Kernel<T, TC> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     if (tile.opens) {
         LocalTensor<TC> in = k.in_cos.template AllocTensor<TC>();
@@ -107,8 +107,8 @@ template <typename T, typename TC> ODD_INLINE void fetch(Kernel<T, TC> &k, const
 /* `count` elements of dcos (0) or dsin (1), whole rows summed up, to TC and to memory: the sign of
  * dsin, its order, and the order of halves are put right. Spoils the rows. */
 template <typename T, typename TC, int KIND>
-ODD_INLINE void store_sums(Kernel<T, TC> &k, int64_t line, uint32_t count, uint32_t which,
-                           const LocalTensor<float> &rows) {
+AICORE_INLINE void store_sums(Kernel<T, TC> &k, int64_t line, uint32_t count, uint32_t which,
+                              const LocalTensor<float> &rows) {
     const RotaryGradTiling &t = *k.t;
     constexpr bool swapped = KIND != ROTARY_ODD_HALVES, planes = KIND == ROTARY_ODD_PLANES;
     LocalTensor<TC> out = k.out_sum.template AllocTensor<TC>(), from;
@@ -120,7 +120,7 @@ ODD_INLINE void store_sums(Kernel<T, TC> &k, int64_t line, uint32_t count, uint3
         from = rows;
     } else {
         from = swapped && (which == 1 || planes) ? k.spare.template ReinterpretCast<TC>() : out;
-        narrow(from, rows, count);
+        convert(from, rows, count);
     }
     if constexpr (swapped) {
         if (which == 1) {
@@ -156,8 +156,8 @@ ODD_INLINE void store_sums(Kernel<T, TC> &k, int64_t line, uint32_t count, uint3
 
 /* The same rows as part of a sum, to the workspace. */
 template <typename T, typename TC>
-ODD_INLINE void store_partial(Kernel<T, TC> &k, const Tile &tile, uint32_t count, uint32_t which,
-                              const LocalTensor<float> &rows) {
+AICORE_INLINE void store_partial(Kernel<T, TC> &k, const Tile &tile, uint32_t count, uint32_t which,
+                                 const LocalTensor<float> &rows) {
     const RotaryGradTiling &t = *k.t;
     LocalTensor<float> out = k.out_sum.template AllocTensor<float>();
     Muls(out, rows, 1.0f, (int32_t)count);
@@ -170,13 +170,14 @@ ODD_INLINE void store_partial(Kernel<T, TC> &k, const Tile &tile, uint32_t count
 
 /* What is left when all chunks of some rows of cos are in: x_in has the terms of fp32. */
 template <typename T, typename TC, int KIND, bool JOIN>
-ODD_INLINE void close_band(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &x_in) {
+AICORE_INLINE void close_band(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &x_in) {
     const RotaryGradTiling &t = *k.t;
     uint32_t count = tile.cos_rows * (uint32_t)t.row;
     for (uint32_t i = t.levels; i > 1; i--) { /* the highest first */
+        LocalTensor<float> lower = k.sums[(i - 2) * 2 * t.sums], upper = lower[2 * t.sums];
         vector_done();
-        flat<ADD>(k.sums[(i - 2) * 2 * t.sums], k.sums[(i - 2) * 2 * t.sums],
-                  k.sums[(i - 1) * 2 * t.sums], 2 * t.sums);
+        flat<ADD>(lower, lower, upper, count);
+        flat<ADD>(lower[t.sums], lower[t.sums], upper[t.sums], count);
     }
     vector_done();
     for (uint32_t which = 0; which < 2; which++) {
@@ -275,8 +276,8 @@ __aicore__ inline void do_tiles(Kernel<T, TC> &k, Walk &w) {
         if (now.opens) {
             widen_cosines<T, TC, KIND>(k, now, cos);
             k.in_cos.FreeTensor(cos);
-            if (t.levels > 0) {
-                Duplicate(k.sums, 0.0f, (int32_t)(t.levels * 2 * t.sums));
+            if (t.levels > 1) {
+                Duplicate(k.sums[2 * t.sums], 0.0f, (int32_t)((t.levels - 1) * 2 * t.sums));
             }
         }
         do_tile<T, TC, KIND>(k, now, dy, x);

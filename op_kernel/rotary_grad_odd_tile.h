@@ -28,13 +28,23 @@ struct Tile {
 
 /* IN: to the UB. A group is a block, or a run of rows of cos is. */
 template <typename T, bool IN>
-ODD_INLINE void move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, uint32_t count,
-                     int64_t length, int64_t gap, int64_t skip) {
+AICORE_INLINE void move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, uint32_t count,
+                        int64_t length, int64_t gap, int64_t skip) {
     if (gap == 0 && skip == 0 && length % 32 == 0) {
         length *= count;
         count = 1;
     }
-    if constexpr (IN) {
+    bool blocks = (length | gap) % 32 == 0 && (length | gap) < 65536 * 32;
+    if (blocks) { /* takes a third of the scalar work */
+        uint16_t far = (uint16_t)(gap / 32), near = (uint16_t)skip;
+        DataCopyParams shape((uint16_t)count, (uint16_t)(length / 32), IN ? far : near,
+                             IN ? near : far);
+        if constexpr (IN) {
+            DataCopy(ub, gm, shape);
+        } else {
+            DataCopy(gm, ub, shape);
+        }
+    } else if constexpr (IN) {
         copy_in(ub, gm, count, length, gap, skip, 0);
     } else {
         copy_out(gm, ub, count, length, gap, skip);
@@ -42,8 +52,8 @@ ODD_INLINE void move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, uint32
 }
 
 template <typename T, bool IN>
-ODD_INLINE void move_tile(const RotaryGradTiling &t, const Tile &tile, const LocalTensor<T> &ub,
-                          const GlobalTensor<T> &gm) {
+AICORE_INLINE void move_tile(const RotaryGradTiling &t, const Tile &tile, const LocalTensor<T> &ub,
+                             const GlobalTensor<T> &gm) {
     constexpr int64_t size = sizeof(T);
     int64_t row = t.row * size;
     if (t.cos_last) {
@@ -81,8 +91,8 @@ ODD_INLINE void move_tile(const RotaryGradTiling &t, const Tile &tile, const Loc
 
 /* cos or sin as stored, `from`, to a slab of floats. spare holds two slabs of TC. */
 template <typename T, typename TC, int KIND>
-ODD_INLINE void spread_rows(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<float> &to,
-                            const LocalTensor<TC> &from, const LocalTensor<TC> &room) {
+AICORE_INLINE void spread_rows(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<float> &to,
+                               const LocalTensor<TC> &from, const LocalTensor<TC> &room) {
     const RotaryGradTiling &t = *k.t;
     uint32_t rows = tile.cos_rows * (uint32_t)t.row;
     LocalTensor<TC> all = from;
@@ -96,7 +106,7 @@ ODD_INLINE void spread_rows(Kernel<T, TC> &k, const Tile &tile, const LocalTenso
         vector_done();
     }
     if constexpr (sizeof(TC) == 2) {
-        widen(to, all, rows);
+        convert(to, all, rows);
     } else if (t.group <= 1) {
         Muls(to, all, 1.0f, (int32_t)rows);
     }
@@ -104,7 +114,7 @@ ODD_INLINE void spread_rows(Kernel<T, TC> &k, const Tile &tile, const LocalTenso
 
 /* cos and sin of a band; sin in its partner's place, with the sign it has in dx. */
 template <typename T, typename TC, int KIND>
-ODD_INLINE void widen_cosines(Kernel<T, TC> &k, const Tile &tile, LocalTensor<TC> &in) {
+AICORE_INLINE void widen_cosines(Kernel<T, TC> &k, const Tile &tile, LocalTensor<TC> &in) {
     const RotaryGradTiling &t = *k.t;
     uint32_t count = tile.cos_rows * (uint32_t)t.row,
              half = (uint32_t)(t.cos_bytes / 2 / sizeof(TC)), room = t.cosines; /* of a slab */
@@ -134,8 +144,8 @@ ODD_INLINE void widen_cosines(Kernel<T, TC> &k, const Tile &tile, LocalTensor<TC
 
 /* Partners in each other's place, slab by slab where slabs have gaps. */
 template <typename T, typename TC, int KIND>
-ODD_INLINE void swap_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
-                          const LocalTensor<T> &from) {
+AICORE_INLINE void swap_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
+                             const LocalTensor<T> &from) {
     if (SHIFTED<T, KIND> || tile.run == tile.span) {
         swap_row<T, KIND>(k, to, from, tile.elements);
         return;
@@ -147,8 +157,8 @@ ODD_INLINE void swap_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<
 
 /* Halves to pairs. */
 template <typename T, typename TC>
-ODD_INLINE void pair_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
-                          const LocalTensor<T> &from) {
+AICORE_INLINE void pair_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
+                             const LocalTensor<T> &from) {
     if (tile.run == tile.span) {
         gather_rows(to, from, k.pair, k.t->pair, tile.elements, sizeof(T));
         return;
@@ -161,8 +171,8 @@ ODD_INLINE void pair_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<
 /* dy in fp32, in the layout of the tile, and with partners swapped; false: in the queue's tensor
  * itself. */
 template <typename T, typename TC, int KIND>
-ODD_INLINE void widen_dy(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &in,
-                         LocalTensor<float> &dy, LocalTensor<float> &spare) {
+AICORE_INLINE void widen_dy(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &in,
+                            LocalTensor<float> &dy, LocalTensor<float> &spare) {
     LocalTensor<T> from = in, narrow_spare = spare.template ReinterpretCast<T>();
     if constexpr (KIND == ROTARY_ODD_PLANES) {
         LocalTensor<T> pairs = k.swapped.template ReinterpretCast<T>();
@@ -182,18 +192,18 @@ ODD_INLINE void widen_dy(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T
             spare = in;
         }
     } else {
-        widen(dy, from, tile.elements);
+        convert(dy, from, tile.elements);
         if constexpr (KIND != ROTARY_ODD_HALVES) {
             swap_tile<T, TC, KIND>(k, tile, narrow_spare, from);
             vector_done();
-            widen(k.swapped, narrow_spare, tile.elements);
+            convert(k.swapped, narrow_spare, tile.elements);
         }
     }
 }
 
 /* A slab against every slab of a tile; the last one may be short. */
-ODD_INLINE void times_slab(const LocalTensor<float> &to, const LocalTensor<float> &slab,
-                           const LocalTensor<float> &from, const Tile &tile) {
+AICORE_INLINE void times_slab(const LocalTensor<float> &to, const LocalTensor<float> &slab,
+                              const LocalTensor<float> &from, const Tile &tile) {
     uint32_t span = tile.span, whole = tile.elements / span, rest = tile.elements - whole * span;
     if (span <= REPEATS * BLOCK && span < whole * LANES) {
         strided<MUL>(to, span, slab, 0, from, span, whole, span);
@@ -210,18 +220,19 @@ ODD_INLINE void times_slab(const LocalTensor<float> &to, const LocalTensor<float
 /* n groups of eight rotations: the halves of one side against those of a or b, whose halves may be
  * the other ones. */
 template <Op OP>
-ODD_INLINE void cross(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                      const LocalTensor<float> &b, uint32_t half, uint32_t rotations) {
+AICORE_INLINE void cross(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                         const LocalTensor<float> &b, uint32_t half, uint32_t rotations) {
     uint32_t blocks = 2 * half / BLOCK, full = rotations / 8, rest = rotations - full * 8;
     BinaryRepeatParams steps((uint8_t)blocks, (uint8_t)blocks, (uint8_t)blocks,
                              (uint8_t)(8 * blocks), (uint8_t)(8 * blocks), (uint8_t)(8 * blocks));
     for (uint32_t i = 0; i < half; i += BLOCK) {
         if (full > 0) {
-            apply_repeats<OP>(to[i], a[i], b[i], LANES, full, steps);
+            apply_whole<OP>(to[i], a[i], b[i], full, steps);
         }
         if (rest > 0) {
             uint32_t at = i + full * 16 * half;
             apply_repeats<OP>(to[at], a[at], b[at], rest * BLOCK, 1, steps);
+            ResetMask();
         }
     }
 }
@@ -233,7 +244,7 @@ struct Heap {
 };
 
 /* The sum of the slabs, one step further: the shape of the tree depends on their number alone. */
-ODD_INLINE void add_slabs(Heap &heap) {
+AICORE_INLINE void add_slabs(Heap &heap) {
     if (heap.slabs > 1) {
         uint32_t kept = (heap.slabs + 1) / 2;
         flat<ADD>(heap.at, heap.at, heap.at[kept * heap.span], (heap.slabs - kept) * heap.span);
@@ -242,7 +253,8 @@ ODD_INLINE void add_slabs(Heap &heap) {
 }
 
 /* Slabs that are all whole: the rows of a last one that is not go to the first. */
-ODD_INLINE Heap heap_of(const RotaryGradTiling &t, const Tile &tile, const LocalTensor<float> &at) {
+AICORE_INLINE Heap heap_of(const RotaryGradTiling &t, const Tile &tile,
+                           const LocalTensor<float> &at) {
     Heap heap = {at, tile.slabs, tile.span};
     if (tile.last < t.group && tile.slabs > 1) {
         uint32_t row = (uint32_t)t.row, group = t.group * row;
@@ -262,8 +274,8 @@ struct Rows {
 
 /* From groups to rows. room holds `fill` times the sums of a band. */
 template <typename K>
-ODD_INLINE Rows fold(K &k, const Tile &tile, const LocalTensor<float> &at,
-                     const LocalTensor<float> &room) {
+AICORE_INLINE Rows fold(K &k, const Tile &tile, const LocalTensor<float> &at,
+                        const LocalTensor<float> &room) {
     const RotaryGradTiling &t = *k.t;
     uint32_t row = (uint32_t)t.row, group = t.group * row, count = tile.cos_rows * row;
     uint32_t rows = tile.slabs > 1 ? t.group : tile.last;
@@ -296,13 +308,24 @@ ODD_INLINE Rows fold(K &k, const Tile &tile, const LocalTensor<float> &at,
     return {room, row};
 }
 
-/* Adds rows into the accumulators of dcos (0) or dsin (1). */
+/* Adds rows into the accumulators of dcos (0) or dsin (1); the first ones to 0. */
 template <typename K>
-ODD_INLINE void accumulate(K &k, const Tile &tile, uint32_t which, const Rows &rows) {
+AICORE_INLINE void accumulate(K &k, const Tile &tile, uint32_t which, const Rows &rows) {
     const RotaryGradTiling &t = *k.t;
     uint32_t row = (uint32_t)t.row, count = tile.cos_rows * row;
     LocalTensor<float> level = k.sums[which * t.sums];
-    if (rows.step == row) {
+    if (tile.opens) {
+        UnaryRepeatParams steps(1, 1, (uint8_t)(row / BLOCK), (uint8_t)(rows.step / BLOCK));
+        if (rows.step == row) {
+            Adds(level, rows.at, 0.0f, (int32_t)count);
+        } else {
+            for (uint32_t c = 0; c < row; c += LANES) {
+                Adds(level[c], rows.at[c], 0.0f, (uint64_t)least(row - c, LANES),
+                     (uint8_t)tile.cos_rows, steps);
+            }
+            ResetMask();
+        }
+    } else if (rows.step == row) {
         flat<ADD>(level, level, rows.at, count);
     } else {
         strided<ADD>(level, row, level, row, rows.at, rows.step, tile.cos_rows, row);
@@ -319,7 +342,7 @@ ODD_INLINE void accumulate(K &k, const Tile &tile, uint32_t which, const Rows &r
 }
 
 template <typename T, typename TC>
-ODD_INLINE void store_dx(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &out) {
+AICORE_INLINE void store_dx(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &out) {
     k.out_dx.EnQue(out);
     out = k.out_dx.template DeQue<T>();
     move_tile<T, false>(*k.t, tile, out, k.dx);
@@ -329,8 +352,8 @@ ODD_INLINE void store_dx(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &out
 /* The tile's inputs are in the UB, cos and sin in their slabs. Four products, each where something
  * is not needed any more: between them, steps of the sums fill the time that results take. */
 template <typename T, typename TC, int KIND>
-ODD_INLINE void do_tile(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &dy_in,
-                        LocalTensor<T> &x_in) {
+AICORE_INLINE void do_tile(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &dy_in,
+                           LocalTensor<T> &x_in) {
     const RotaryGradTiling &t = *k.t;
     constexpr bool wide = sizeof(T) == 4, halves = KIND == ROTARY_ODD_HALVES;
     uint32_t n = tile.elements, half = (uint32_t)t.half, rotations = n / (2 * half);
@@ -338,7 +361,7 @@ ODD_INLINE void do_tile(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &dy_i
     if constexpr (wide) {
         x = x_in;
     } else if (t.with_x) {
-        widen(x, x_in, n);
+        convert(x, x_in, n);
         k.in_x.FreeTensor(x_in);
     }
     widen_dy<T, TC, KIND>(k, tile, dy_in, dy, spare);
@@ -385,7 +408,7 @@ ODD_INLINE void do_tile(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &dy_i
     }
     if constexpr (!wide) {
         vector_done();
-        narrow(out, dx, n);
+        convert(out, dx, n);
     }
     store_dx(k, tile, out);
     if constexpr (wide) {

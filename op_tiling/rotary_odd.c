@@ -8,19 +8,20 @@
 #include "rotary.h"
 
 enum {
-    /* longest row, and rotation that is still worth it where halves fill blocks */
+    /* longest row */
     ROW = 640,
+    /* Elements from which on the other path takes less time: where halves become pairs; where rows
+     * are turned, and move by halves there. Rows that fill blocks of floats: so many bytes. */
     SHORT = 64,
-    /* rows from here on move by halves, or are turned in tiles of their own, for less */
     TURN = 96,
     /* elements of a tile, of the table of partners */
     TILE = 6400,
-    TABLE = 1024,
+    TABLE = 3328,
     /* elements that a repeat stride reaches, slabs of a tile */
     REACH = 2040,
     SLABS = 240,
-    /* bytes of a block that a copy is charged for at least */
-    LEAST_BLOCK = 128,
+    /* bytes of a block that makes copies few; 128 are charged in any case */
+    LEAST_BLOCK = 256,
     /* elements of neighbouring rows of cos that are worth fetching in one piece */
     RUN = 1024,
     CORES = 48,
@@ -242,21 +243,22 @@ int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t siz
 
 uint32_t ascgrad_rotary_odd_kind(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
                                  int64_t size) {
-    bool aligned = t->half % 8 == 0, brief = 2 * t->half < SHORT;
-    int64_t run = t->cos_rows * t->cos_stride * t->row;
-    if (t->row > ROW || (run >= WHOLE && ascgrad_rotary_odd_alone(t, outer, size))) {
+    bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_odd_alone(t, outer, size);
+    int64_t row = 2 * t->half, brief = SHORT / size; /* 32 elements of 16 bits, 16 of fp32 */
+    if (t->row > ROW || (alone && t->cos_rows * t->cos_stride * t->row >= WHOLE)) {
         return 0;
     }
     if (mode == INTERLEAVE) {
-        return t->row % 8 != 0 || t->row < SHORT ? ROTARY_ODD_PAIRS : 0;
+        return alone || t->row % 8 != 0 || t->row < brief ? ROTARY_ODD_PAIRS : 0;
     }
     if (mode == INTERLEAVE_HALF) {
-        return !aligned || brief ? ROTARY_ODD_PLANES : 0;
+        return alone || row < (aligned ? brief : SHORT) ? ROTARY_ODD_PLANES : 0;
     }
     if (aligned) {
-        return brief ? ROTARY_ODD_HALVES : 0;
+        return row < brief + 16 ? ROTARY_ODD_HALVES : 0;
     }
-    return t->row < TURN && (t->row % 8 != 0 || brief) ? ROTARY_ODD_TURNED : 0;
+    bool worth = t->row % 8 != 0 ? t->row < TURN : t->row < brief && size == 2;
+    return alone || worth ? ROTARY_ODD_TURNED : 0;
 }
 
 bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, uint32_t kind, int64_t size) {
