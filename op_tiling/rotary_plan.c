@@ -307,7 +307,9 @@ static void align_units(RotaryGradTiling *t, int64_t size) {
     if (t->segments == 1 && t->strips == 1 && align > t->unit && align % t->unit == 0 &&
         2 * align <= t->tile_cos && t->lines >= align * CORES * UNITS) {
         t->unit = t->align = (uint32_t)align;
+        int64_t pitch = t->cosines / t->tile_cos; /* of all tiles of a band */
         t->tile_cos = (uint32_t)(t->tile_cos / align * align);
+        t->cosines = (uint32_t)(t->tile_cos * pitch);
     }
 }
 
