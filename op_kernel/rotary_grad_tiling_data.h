@@ -57,6 +57,8 @@ enum {
     ROTARY_ODD_PAIRS = 7,
     ROTARY_ODD_PLANES = 8,
     ROTARY_JOIN = 10,
+    /* the kernel of the first generation of the 910 (rotary_mul_grad_910.h) */
+    ROTARY_FIRST = 20,
 };
 
 enum {

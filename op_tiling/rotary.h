@@ -27,6 +27,8 @@ struct rotary_work {
     /* bytes of an element of dy, and of cos */
     int64_t size, table;
     bool with_x;
+    /* the contiguous path is no choice */
+    bool plain;
 };
 
 /* Fills the tiling data and, but for the data, the launch. */
@@ -51,6 +53,15 @@ int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit);
 
 /* Chunks, tiles and the UB for t->levels and t->partial. False: the UB is too small. */
 bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, uint32_t kind, int64_t size);
+
+/* The same for the first generation of the 910 (rotary_910.c), and what it asks beyond. */
+ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,
+                                       const struct rotary_work *work,
+                                       const struct ascgrad_chip *chip, RotaryGradTiling *t,
+                                       struct ascgrad_launch *launch, struct ascgrad_error *error);
+ascgrad_result ascgrad_rotary_check_910(const struct ascgrad_node *node,
+                                        const struct rotary_work *work,
+                                        struct ascgrad_error *error);
 
 /* Bytes of UB: per element of a tile, per element of the rows of cos at hand, and once. */
 struct rotary_needs {

@@ -331,10 +331,8 @@ static int64_t worth_starting(int64_t pieces, int64_t elements, const struct asc
 static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     int64_t size = work->size, block = GM_BLOCK / size;
     int64_t outer = lay_out(t, work);
-    uint32_t kind = 0;
-    if (work->table == size && work->dy_row == work->row) {
-        kind = ascgrad_rotary_odd_kind(t, work->mode, outer, size);
-    }
+    bool may = work->table == size && work->dy_row == work->row && !work->plain;
+    uint32_t kind = may ? ascgrad_rotary_odd_kind(t, work->mode, outer, size) : 0;
     if (kind != 0) {
         RotaryGradTiling u = *t;
         int64_t around = ascgrad_rotary_odd_steps(&u, outer, size);

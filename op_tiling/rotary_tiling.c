@@ -158,7 +158,12 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
         work.zeros = ascgrad_elements(cos, 0, cos->rank);
     }
     RotaryGradTiling t;
-    ascgrad_rotary_plan(&work, chip, &t, launch);
+    if (chip->arch != ASCGRAD_ARCH_910) {
+        ascgrad_rotary_plan(&work, chip, &t, launch);
+    } else if (ascgrad_rotary_check_910(node, &work, error) != ASCGRAD_DONE ||
+               ascgrad_rotary_plan_910(node, &work, chip, &t, launch, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
     return ascgrad_put(launch, node, &t, sizeof t, error);
 }
 
@@ -166,7 +171,6 @@ ascgrad_result ascgrad_tile_rotary_mul_grad(const struct ascgrad_node *node,
                                             const struct ascgrad_chip *chip,
                                             struct ascgrad_launch *launch,
                                             struct ascgrad_error *error) {
-    if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     struct request q = {.dy = 3, .cos = 1, .sin = 2, .x = 0, .mode = HALF};
     q.has_x = true;
     q.with_x = node->attr[0].i != 0;

@@ -115,7 +115,8 @@ int cmd_support(int argc, char **argv) {
     static const char *const families[][2] = {{"ascend910b", "ascend910b (A2)"},
                                               {"ascend910_93", "ascend910_93 (A3)"},
                                               {"ascend950", "ascend950"},
-                                              {"ascend350", "ascend350"}};
+                                              {"ascend350", "ascend350"},
+                                              {"ascend910a", "ascend910"}};
     /* by the bits of check_supported */
     static const char *const words[] = {"no",   "fp32",      "fp16",      "fp32,fp16",
                                         "bf16", "fp32,bf16", "fp16,bf16", "yes"};

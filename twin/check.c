@@ -109,7 +109,8 @@ static struct twin_flag *find_flag(struct twin_core *c, uint8_t event, int32_t i
                                    enum twin_pipe *to) {
     if (!twin_event_pipes(event, from, to))
         twin_violation(site, "a vector core has no event %u", event);
-    if (id < 0 || id >= TWIN_EVENT_IDS) twin_violation(site, "event id %d, ids are 0..7", id);
+    if (id < 0 || id >= twin_event_limit())
+        twin_violation(site, "event id %d, ids are 0..%d", id, twin_event_limit() - 1);
     return &c->flag[event][id];
 }
 

@@ -39,6 +39,17 @@ int twin_run_checked(struct twin_job *job);
 void twin_sync_fast(struct twin_job *job);
 void twin_sync_checked(struct twin_core *, const struct twin_site *);
 
+/* check_910.c: stop a kernel that wants what the first generation of the 910 lacks; how many event
+ * ids of a pair and tensors of a position the chip has. */
+void twin_check_910_prim(const struct twin_elementwise *v, const struct twin_site *site);
+void twin_check_910_reduce(const struct twin_reduce *v, const struct twin_site *site);
+void twin_check_910_shuffle(const struct twin_shuffle *v, const struct twin_site *site);
+void twin_check_910_copy(const struct twin_dma *v, const struct twin_site *site);
+void twin_check_910_atomic(int type, const struct twin_site *site);
+void twin_check_910_sync(const struct twin_site *site);
+int twin_event_limit(void);
+int twin_live_limit(void);
+
 /* gm.c: resolves an invented address, checks bounds and races, returns the real one. */
 uint8_t *twin_gm_access(const struct twin_issue *, const struct twin_dma *v);
 bool twin_gm_open(struct twin_job *job);

@@ -133,6 +133,7 @@ static double charged_bytes(const struct twin_dma *v) {
 void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
     struct twin_core *c = twin_core;
     check_fields(v, site);
+    twin_check_910_copy(v, site);
     if (v->kind == TWIN_MOVE) {
         move_ub(v, site);
         return;
@@ -142,7 +143,7 @@ void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
     struct twin_issue issue = twin_issue(pipe, site);
     if (!v->blocks || !v->length) return;
     twin_check_tensor(&issue, &v->ub, TWIN_BLOCK_BYTES, what);
-    if (c->job->launch->soc->arch == ASCGRAD_ARCH_A2 && v->ub.position == TWIN_VECCALC)
+    if (c->job->launch->soc->arch != ASCGRAD_ARCH_950 && v->ub.position == TWIN_VECCALC)
         twin_violation(site,
                        "%s is a VECCALC buffer: on this chip GM copies go to VECIN and from VECOUT",
                        what);

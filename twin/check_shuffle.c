@@ -235,6 +235,7 @@ static void cost(struct twin_core *c, const struct twin_shuffle *v, const struct
 void twin_shuffle_checked(struct twin_shuffle *v, const struct twin_site *site) {
     struct twin_core *c = twin_core;
     if (v->bad_field) twin_fail_field("a count, repeat, mask or stride", v->bad_value, site);
+    twin_check_910_shuffle(v, site);
     struct twin_issue issue = twin_issue(TWIN_V, site);
     bool masked = v->kind == TWIN_GATHER || v->kind == TWIN_COMPARE || v->kind == TWIN_SELECT;
     if (masked) twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / v->size);

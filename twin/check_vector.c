@@ -142,6 +142,7 @@ void twin_elementwise_checked(const struct twin_elementwise *v, const struct twi
     const struct twin_prim_info *info = &twin_prim_info[v->prim];
     struct twin_core *c = twin_core;
     if (v->bad_field) twin_fail_field("a count, repeat, mask or stride", v->bad_value, site);
+    twin_check_910_prim(v, site);
     struct twin_issue issue = twin_issue(TWIN_V, site);
     uint32_t widest = info->dst_size > info->src_size ? info->dst_size : info->src_size;
     twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / widest);
@@ -226,6 +227,7 @@ static void check_reduce_dst(const struct twin_issue *i, const struct twin_reduc
 void twin_reduce_checked(const struct twin_reduce *v, const struct twin_site *site) {
     struct twin_core *c = twin_core;
     if (v->bad_field) twin_fail_field("a repeat, mask or stride", v->bad_value, site);
+    twin_check_910_reduce(v, site);
     struct twin_issue issue = twin_issue(TWIN_V, site);
     twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / v->size);
     struct twin_plan p = twin_make_plan(c, &v->lanes, v->size);

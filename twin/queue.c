@@ -137,9 +137,9 @@ static void check_live(struct twin_core *c, const struct twin_que *q,
         const struct twin_buffer *b = &c->buffer[i];
         live += b->position == q->position && b->state != TWIN_PLAIN && b->state != TWIN_FREE;
     }
-    if (live > TWIN_LIVE)
+    if ((int)live > twin_live_limit())
         twin_violation(site, "%u tensors of position %s are allocated at once, the chip allows %d",
-                       live, twin_position_name(q->position), TWIN_LIVE);
+                       live, twin_position_name(q->position), twin_live_limit());
 }
 
 struct twin_local twin_que_alloc(uint16_t que, const struct twin_site *site) {
@@ -291,7 +291,7 @@ void twin_pipe_end(const struct twin_site *site) {
 
 int32_t twin_event_alloc(uint8_t event, bool keep, const struct twin_site *site) {
     struct twin_core *c = twin_core;
-    for (int id = 0; id < TWIN_EVENT_IDS; id++) {
+    for (int id = 0; id < twin_event_limit(); id++) {
         if (c->event_ids[event] >> id & 1) continue;
         if (keep) c->event_ids[event] |= (uint8_t)(1u << id);
         return id;
@@ -300,7 +300,7 @@ int32_t twin_event_alloc(uint8_t event, bool keep, const struct twin_site *site)
         twin_violation(
             site,
             "all %d event ids of %s are in use (queues take one per EnQue and one per FreeTensor)",
-            TWIN_EVENT_IDS, twin_event_name(event));
+            twin_event_limit(), twin_event_name(event));
     return 0;
 }
 

@@ -19,7 +19,7 @@ void twin_mask_set(uint64_t high, uint64_t low, const struct twin_site *site) {
 }
 
 void twin_atomic(int type, const struct twin_site *site) {
-    (void)site;
+    if (twin_core->checked) twin_check_910_atomic(type, site);
     twin_core->atomic = type;
 }
 
@@ -50,11 +50,16 @@ void twin_copy_tiling(void *to, size_t bytes, const struct twin_site *site) {
     memcpy(to, l->tiling, bytes < l->tiling_bytes ? bytes : l->tiling_bytes);
 }
 
-void twin_sync_all(const struct twin_site *site) {
+static void meet(const struct twin_site *site) {
     if (twin_core->checked)
         twin_sync_checked(twin_core, site);
     else
         twin_sync_fast(twin_core->job);
+}
+
+void twin_sync_all(const struct twin_site *site) {
+    if (twin_core->checked) twin_check_910_sync(site);
+    meet(site);
 }
 
 /* The soft SyncAll works in GM and UB memory of its own; here only its demands and its effect
@@ -71,5 +76,5 @@ void twin_sync_all_soft(uint64_t gm, const struct twin_local *ub, int32_t cores,
                            twin_block_num());
         c->task_type = TWIN_TASK_MIX_AIV;
     }
-    twin_sync_all(site);
+    meet(site);
 }

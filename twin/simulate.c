@@ -264,7 +264,7 @@ static size_t phase_end(const struct twin_steps *s, size_t begin, bool *moves) {
 }
 
 static void set_chip(struct machine *m, const struct twin_soc *soc) {
-    bool a2 = soc->arch == ASCGRAD_ARCH_A2;
+    bool a2 = soc->arch != ASCGRAD_ARCH_950; /* the first 910: no figures of its own are public */
     m->issue = a2 ? TWIN_DMA_ISSUE_2201 : TWIN_DMA_ISSUE_3510;
     m->latency[TWIN_MTE2] = a2 ? TWIN_LOAD_LATENCY_2201 : TWIN_LOAD_LATENCY_3510;
     m->latency[TWIN_MTE3] = a2 ? TWIN_STORE_LATENCY_2201 : TWIN_STORE_LATENCY_3510;

@@ -4,7 +4,8 @@
  * on 910B1 (48 cores x 18, the planning figure behind 1.6 TB/s at 1850 MHz), the others in
  * proportion to their bandwidth and clock. 350: the platform files of CANN 9 (cores, clock, UB; HBM
  * from their bytes per cycle and AI core, 27 and 31, which for the 950 are 31 and give its 1.6
- * TB/s). There is no 960DT: nothing about it is public.
+ * TB/s). The first 910: 32 bytes per cycle and core in its platform file, as for A2 and the 950.
+ * There is no 960DT: nothing about it is public.
  */
 #include "launch.h"
 
@@ -13,13 +14,17 @@
 #define HBM_64GB 1598.4e9 /* bytes per second: 864 x 1850 MHz */
 #define HBM_32GB 799.2e9
 #define HBM_950  1600.0e9
+#define HBM_910  1024.0e9 /* 32 bytes per cycle of 32 cores at 1000 MHz */
 
 #define A2_UB  (196608 - 256)
 #define UB_950 253952
+#define UB_910 262144
 
 #define A2(name, cores, mhz, hbm)                                                                  \
     { name, ASCGRAD_ARCH_A2, cores, mhz, A2_UB, (hbm) / ((mhz)*1e6), 3.0, 0.05 }
 
+#define A1(name, cores, mhz)                                                                       \
+    { name, ASCGRAD_ARCH_910, cores, mhz, UB_910, HBM_910 / ((mhz)*1e6), 3.0, 0.05 }
 #define A5(name, cores, hbm_per_cycle)                                                             \
     { name, ASCGRAD_ARCH_950, cores, 1650, UB_950, hbm_per_cycle, 0.8, 0.0 }
 
@@ -40,6 +45,10 @@ static const struct twin_soc table[] = {
     A5("ascend950", 64, HBM_950 / 1650e6),
     A5("ascend350_354f", 28, 14 * 27),
     A5("ascend350_355e", 32, 16 * 31),
+    A1("ascend910a", 32, 1000),
+    A1("ascend910proa", 32, 1100),
+    A1("ascend910prob", 30, 1150),
+    A1("ascend910premiuma", 32, 1220),
 };
 
 const struct twin_soc *twin_soc_at(size_t index) {

@@ -5,6 +5,8 @@
 #include "../../op_kernel/rotary_grad_tiling_data.h"
 #include "property.h"
 
+ascgrad_tile_fn ascgrad_tile_rotary_mul_grad;
+
 static void draw_shapes(struct trial *t, int64_t *dy, int64_t *cos, uint32_t *rank) {
     *rank = 1 + (uint32_t)draw(t, chance(t, 5) ? 24 : 4);
     bool kept = chance(t, 50);
@@ -186,6 +188,68 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     return NULL;
 }
 
+/* What decides the order of the sums is the same on all chips. */
+static bool same_order(const RotaryGradTiling *a, const RotaryGradTiling *b) {
+    return a->cos_last == b->cos_last && a->inner == b->inner && a->levels == b->levels &&
+           (!a->with_x || (a->chunk_rows == b->chunk_rows && a->chunks == b->chunks &&
+                           a->chunks_inner == b->chunks_inner && a->segments == b->segments));
+}
+
+static const char *judge_buffers_910(const RotaryGradTiling *d, int64_t es) {
+    bool wide = es == 4;
+    int64_t tile = d->tile, cosines = d->cosines, gap = 128; /* operands in other banks */
+    NEED(d->swap_at >= (wide ? 0 : tile) && d->x_at >= d->swap_at + tile);
+    NEED(d->dx_at >= d->x_at + (wide ? 0 : tile));
+    NEED(d->cosines_at >= d->dx_at + (d->with_x ? 2 * tile + gap : 0));
+    NEED(d->sums_at >= d->cosines_at + (wide ? 1 : 3) * cosines);
+    NEED(d->table_at >= d->sums_at + 2 * (int64_t)d->levels * cosines);
+    NEED(d->work_bytes > 4 * (d->table_at + 2 * (int64_t)d->table));
+    NEED(d->tile_bytes >= (2 * tile + 64) * es && d->cos_bytes >= (2 * cosines + 64) * es);
+    NEED(d->shift_bytes >= tile * es && d->sum_bytes >= 2 * cosines * (d->partial ? 4 : es));
+    NEED((int64_t)d->ub_bytes ==
+         d->work_bytes + (d->with_x ? d->sum_bytes : 0) +
+             (wide ? 2 : 1) * ((int64_t)d->tile_bytes + d->cos_bytes + d->shift_bytes));
+    /* partial sums are fetched into the tile's buffer, ROTARY_FOLD at once */
+    NEED(!d->partial || d->tile_bytes / 4 / ROTARY_FOLD >= 8);
+    return NULL;
+}
+
+/* The first generation of the 910. */
+static const char *judge_first(const struct trial *t, const struct ascgrad_launch *launch,
+                               const RotaryGradTiling *d, bool with_x) {
+    const struct ascgrad_shape *dy = t->node.in[3].shape, *cos = t->node.in[1].shape;
+    int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[3].dtype), d_row = dy->dim[dy->rank - 1];
+    int64_t elements = ascgrad_elements(dy, 0, dy->rank);
+    NEED(launch->key == ROTARY_FIRST && !launch->sync_all && d->ub_bytes <= t->chip.ub);
+    NEED(t->node.in[3].dtype != ASCGRAD_BF16 && d_row * es % 32 == 0);
+    NEED(d->zeros == (with_x && elements ? 0 : ascgrad_elements(cos, 0, cos->rank)));
+    const char *wrong = judge_buffers_910(d, es);
+    if (wrong || elements == 0) return wrong ? wrong : d->lines == 0 ? NULL : "lines == 0";
+    wrong = judge_cover(d, elements, d_row);
+    if (!wrong) wrong = judge_strides(d, dy, cos);
+    if (wrong) return wrong;
+    NEED(d->with_x == with_x && d->partial == (with_x && d->segments > 1));
+    NEED(d->sum_row == (d->strips > 1 ? 2 * d->width : d->row) && d->sum_row / 8 <= 255);
+    NEED(d->strips == 1 || (d->half * es % 32 == 0 && d->width * es % 32 == 0));
+    NEED((wide_int)d->tile_cos * d->chunk_rows * d->sum_row <= d->tile);
+    NEED((wide_int)d->band_tiles * d->tile_cos * d->sum_row <= d->cosines);
+    NEED(d->strips == 1 || d->band_tiles * d->tile_cos == 1);
+    NEED(d->cos_last || d->tile_cos == 1 || d->chunks_inner == 1);
+    NEED(d->table == 0 ? d->half % 8 == 0 : 2 * d->half <= d->table); /* a unit to be turned */
+    NEED(!d->flat || (d->strips == 1 && d->chunk_rows <= 16));
+    wide_int need = d->partial ? (wide_int)d->segments * 2 * d->lines * d->sum_row * 4 : 0;
+    NEED((wide_int)launch->workspace == need);
+    static unsigned char data[sizeof(RotaryGradTiling)];
+    struct ascgrad_launch a2 = {.data = data, .capacity = sizeof data};
+    struct ascgrad_error error;
+    const struct ascgrad_chip chip = {48, 2201, 196352};
+    RotaryGradTiling other;
+    NEED(ascgrad_tile_rotary_mul_grad(&t->node, &chip, &a2, &error) == ASCGRAD_DONE);
+    memcpy(&other, data, sizeof other);
+    NEED(a2.key % ROTARY_JOIN >= ROTARY_ODD_HALVES || same_order(d, &other));
+    return NULL;
+}
+
 /* The contiguous path: what lies in the UB has room, in the order of op_tiling/rotary_odd.c. */
 static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, uint64_t kind) {
     bool wide = es == 4, halves = kind == ROTARY_ODD_HALVES, planes = kind == ROTARY_ODD_PLANES;
@@ -255,6 +319,7 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     RotaryGradTiling d;
     NEED(launch->size == sizeof d);
     memcpy(&d, launch->data, sizeof d);
+    if (t->chip.arch == ASCGRAD_ARCH_910) return judge_first(t, launch, &d, with_x);
     const struct ascgrad_shape *dy = t->node.in[at_dy].shape, *cos = t->node.in[1].shape;
     int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[at_dy].dtype),
             elements = ascgrad_elements(dy, 0, dy->rank);
@@ -291,8 +356,13 @@ static const char *judge_embedding(const struct trial *t, const struct ascgrad_l
     return judge_common(t, launch, 0, t->node.attr[0].i, t->node.in[3].present);
 }
 
-/* Nothing but the number of cores may depend on the chip. */
+/* Nothing but the number of cores may depend on the chip; on the first 910 the tiles may, too. */
 static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgrad_launch *b) {
+    if (a->key == ROTARY_FIRST) {
+        NEED(b->key == ROTARY_FIRST && a->workspace == b->workspace && a->size == b->size);
+        NEED(same_order(a->data, b->data));
+        return NULL;
+    }
     NEED(a->key == b->key && a->workspace == b->workspace && a->sync_all == b->sync_all);
     NEED(a->size == b->size && memcmp(a->data, b->data, a->size) == 0);
     return NULL;

@@ -59,6 +59,11 @@ static void draw_chip(struct trial *t) {
     t->chip.cores = chance(t, 50) ? (chance(t, 50) ? 40 : 48) : 1 + (uint32_t)draw(t, 64);
     t->chip.ub = chance(t, 3) ? draw(t, 400000) : ub[draw(t, 5)];
     t->chip.arch = t->chip.ub == 253952 ? 3510 : 2201;
+    if (chance(t, 15)) { /* the first 910 */
+        t->chip.cores = chance(t, 50) ? 32 : 1 + (uint32_t)draw(t, 32);
+        t->chip.ub = t->chip.ub < 196352 ? t->chip.ub : 262144;
+        t->chip.arch = 1001;
+    }
 }
 
 /* One thing that does not fit the rest. */
@@ -182,6 +187,7 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
     NEED(again.sync_all == first->sync_all && again.size == first->size);
     NEED(memcmp(first_data, again_data, first->size) == 0);
     struct ascgrad_chip chip = {1 + (uint32_t)draw(t, 64), 3510, 253952};
+    if (t->chip.arch == 1001) chip = (struct ascgrad_chip){1 + (uint32_t)draw(t, 32), 1001, 262144};
     NEED(call(op, t, &chip, other_data, &other, &error) == ASCGRAD_DONE);
     NEED(other.block_dim >= 1 && other.block_dim <= chip.cores);
     return properties[op]->judge_pair ? properties[op]->judge_pair(first, &other) : NULL;

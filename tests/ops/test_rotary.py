@@ -164,6 +164,55 @@ def test_bits_do_not_depend_on_the_chip():
                 same(first, again, f"mode {mode} {shape} {how}")
 
 
+FIRST = "ascend910a"  # the first generation, which has a kernel of its own for RotaryMulGrad
+
+
+def test_first_generation_same_bits():
+    """Every way through its kernel: copies across, bands, strips, halves that end inside blocks, merged rows, long sums,
+    sums in segments, several levels, dx alone. The bits are those of every other chip."""
+    rng = np.random.default_rng(SEED + 11)
+    cases = (((2, 300, 5, 128), (1, 300, 1, 128)), ((70, 4, 32, 64), (70, 4, 1, 64)), ((3, 40, 24), (1, 40, 24)),
+             ((1500, 2, 72), (1, 2, 72)), ((9, 2, 2048), (1, 2, 2048)), ((2, 3, 7, 1032), (1, 3, 1, 1032)),
+             ((40, 3, 20, 16), (40, 1, 20, 16)), ((6000, 2, 128), (1, 1, 128)), ((4, 30, 16, 64), (1, 1, 16, 64)),
+             ((50, 3, 48), (50, 3, 48)), ((5, 17, 8, 8), (5, 17, 1, 8)), ((700, 33, 16), (1, 1, 16)))
+    segments = 0
+    for shape, cos in cases:
+        for dtype in ("fp32", "fp16"):
+            if shape[-1] * (2 if dtype == "fp16" else 4) % 32:
+                continue
+            inputs = as_mul(problem(rng, shape, cos, dtype))
+            for attrs in ({}, {"need_backward": False}):
+                first, _ = run(MUL, inputs, attrs)
+                for how in ({}, {"cores": 1}, {"cores": 5, "order": 3}, {"fast": True}):
+                    again, report = run(MUL, inputs, attrs, soc=FIRST, **how)
+                    same(first, again, f"{shape} {cos} {dtype} {attrs} {how}")
+                    assert report["key"] == 20
+                segments += report["workspace"] > 0
+    assert segments > 0
+
+
+def test_first_generation_is_near_the_roofline():
+    cases = (((2, 8192, 5, 128), (1, 8192, 1, 128), "fp32"), ((8192, 2, 5, 128), (8192, 1, 1, 128), "fp16"),
+             ((2048, 4, 32, 64), (2048, 4, 1, 64), "fp16"))
+    for shape, cos, dtype in cases:
+        shapes = {"x": shape, "r1": cos, "r2": cos, "dy": shape}
+        assert perf(MUL, shapes, dtype=dtype, soc=FIRST)["ratio"] <= 1.3, (shape, dtype)
+
+
+def test_first_generation_refusals():
+    for d, dtype, words in ((128, "bf16", "the first generation of the 910 has no bf16"),
+                            (36, "fp32", "a row must be whole blocks of 32 bytes, got 144 bytes"),
+                            (24, "fp16", "a row must be whole blocks of 32 bytes, got 48 bytes"),
+                            (2056, "fp32", "must have halves of whole blocks of 32 bytes, got 4112 bytes")):
+        shapes = {"x": (2, 3, 4, d), "r1": (1, 3, 1, d), "r2": (1, 3, 1, d), "dy": (2, 3, 4, d)}
+        try:
+            tile(MUL, shapes, dtype=dtype, soc=FIRST)
+        except Refused as error:
+            assert words in str(error), error
+        else:
+            raise AssertionError(f"{d} {dtype} was not refused")
+
+
 def test_a_million_rows():
     """The error of a sum does not grow with its length, also when all terms have one sign."""
     rng = np.random.default_rng(SEED + 4)

@@ -23,6 +23,7 @@ using namespace AscendC;
 #include "broken_queue.h"
 #include "broken_parameters.h"
 #include "broken_gm.h"
+#include "broken_910.h"
 #include "broken_nothing.h"
 
 struct Case {
@@ -114,6 +115,21 @@ static const Case cases[] = {
     {"sync_under_aiv_only", sync_under_aiv_only, "KERNEL_TYPE_MIX_AIV_1_0", 2, true},
     {"sync_skipped", sync_skipped, "the chip hangs", 3, true},
     {"tiling_size", tiling_size, "tiling wrote 8"},
+    {"pad_910", pad_910, "does not have DataCopyPad", 1, false, "ascend910a"},
+    {"rounding_910", rounding_910, "but CAST_NONE and CAST_ODD", 1, false, "ascend910a"},
+    {"bf16_910", bf16_910, "does not have BF16_F32", 1, false, "ascend910a"},
+    {"block_sum_910", block_sum_910, "sums of blocks or pairs in fp32", 1, false, "ascend910a"},
+    {"whole_max_910", whole_max_910, "smallest of a repeat in fp32", 1, false, "ascend910a"},
+    {"brcb_910", brcb_910, "does not have this call", 1, false, "ascend910a"},
+    {"gather_910", gather_910, "does not have this call", 1, false, "ascend910a"},
+    {"copy_910", copy_910, "does not have COPY_B32", 1, false, "ascend910a"},
+    {"maxs_910", maxs_910, "does not have MAXS_F32", 1, false, "ascend910a"},
+    {"shift_910", shift_910, "does not have SHL_B32", 1, false, "ascend910a"},
+    {"transpose_910", transpose_910, "transpositions of 32 bits", 1, false, "ascend910a"},
+    {"atomic_910", atomic_910, "atomic additions but of fp32", 1, false, "ascend910a"},
+    {"event_id_910", event_id_910, "event id 4, ids are 0..3", 1, false, "ascend910a"},
+    {"event_ids_910", event_ids_910, "all 4 event ids of V_MTE2", 1, false, "ascend910a"},
+    {"sync_910", sync_910, "a SyncAll in hardware", 2, true, "ascend910a"},
     {"unread_load", unread_load, "warn:never read"},
     {"float_atomics", float_atomics, "warn:their order decides the bits", 4, true},
     {"strided_halves", strided_halves, nullptr},

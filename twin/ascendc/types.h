@@ -11,7 +11,8 @@
 #define __ubuf__
 /* never emitted on its own, only inlined into the entry of entry.cpp: many builds of one kernel in
  * one library */
-#define __global__ __attribute__((gnu_inline, always_inline)) inline
+#define __global__      __attribute__((gnu_inline, always_inline)) inline
+#define TWIN_EVERY_CHIP 1 /* which one it is, is known at run time only */
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 2201
 #endif

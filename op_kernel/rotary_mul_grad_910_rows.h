@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What rotary_mul_grad_910.h does with fp32 rows in the UB: arithmetic in few calls, planned before
+ * their loops; halves swapped without a gather, by copies where a half is whole 32-byte blocks,
+ * else (then it ends in the middle of one) by way of two transpositions.
+ */
+#ifndef ROTARY_MUL_GRAD_910_ROWS_H
+#define ROTARY_MUL_GRAD_910_ROWS_H
+
+#include "kernel_operator.h"
+#include "rows.h"
+
+namespace rotary_910 {
+
+using namespace AscendC;
+using namespace rows;
+
+/* Floats from one row of cos to the next, and from one row of dy that it serves to the next. */
+struct Steps {
+    uint32_t cos, row;
+};
+
+/* Floats that put the operands of a call in other banks: these repeat after 512 bytes. */
+constexpr uint32_t OTHER_BANKS = 64;
+
+/* Neighbouring floats. Whole repeats need fewer settings of the mask than a count does. */
+template <Op OP>
+__aicore__ inline void flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                            const LocalTensor<float> &b, uint32_t count) {
+    if (count % LANES == 0 && count <= REPEATS * LANES) {
+        apply_repeats<OP>(to, a, b, LANES, count / LANES, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
+    } else {
+        apply_flat<OP>(to, a, b, count);
+    }
+}
+
+/* Between fp16 and fp32. CAST_NONE rounds to nearest, ties to even, where it has to round: of the
+ * modes that do, it is the only one that this chip has. */
+template <typename TO, typename FROM>
+__aicore__ inline void cast_all(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
+                                uint32_t count) {
+    constexpr uint8_t to_step = 2 * sizeof(TO), from_step = 2 * sizeof(FROM);
+    if (count % LANES == 0 && count <= REPEATS * LANES) {
+        Cast(to, from, RoundMode::CAST_NONE, (uint64_t)LANES, (uint8_t)(count / LANES),
+             UnaryRepeatParams(1, 1, to_step, from_step));
+    } else {
+        Cast(to, from, RoundMode::CAST_NONE, count);
+    }
+}
+
+/* The calls for some rows of cos times rows of dy: repeats walk over one of the two, a loop over
+ * the other. Steps in floats; flat: calls for each row. */
+struct Walk {
+    uint32_t outer, repeats, columns;
+    uint32_t to, a, b;
+    uint32_t to_repeat, a_repeat, b_repeat;
+    bool flat;
+    BinaryRepeatParams steps;
+};
+
+__aicore__ inline bool is_near(uint32_t a, uint32_t b, uint32_t c) {
+    return a <= REPEATS * BLOCK && b <= REPEATS * BLOCK && c <= REPEATS * BLOCK;
+}
+
+__aicore__ inline Walk make_walk(uint32_t cos_rows, uint32_t rows, uint32_t columns, Steps to,
+                                 Steps a, Steps b) {
+    if (to.cos == columns && a.cos == columns && b.cos == columns) {
+        columns *= cos_rows;
+        cos_rows = 1;
+    }
+    if (cos_rows == 1 && to.row == columns && a.row == columns && b.row == columns) {
+        columns *= rows;
+        rows = 1;
+    }
+    Walk w;
+    w.flat = false;
+    if (cos_rows == 1 && columns >= rows * LANES) { /* row by row: the repeats walk along it */
+        w.flat = columns % LANES != 0 || columns > REPEATS * LANES;
+        w.outer = rows;
+        w.to = to.row;
+        w.a = a.row;
+        w.b = b.row;
+        w.columns = w.flat ? columns : LANES;
+        w.repeats = w.flat ? 1 : columns / LANES;
+        w.to_repeat = w.a_repeat = w.b_repeat = LANES;
+    } else {
+        bool near_rows = is_near(to.row, a.row, b.row), near_cos = is_near(to.cos, a.cos, b.cos);
+        bool over_rows = near_rows && (!near_cos || rows >= cos_rows);
+        w.columns = columns;
+        w.outer = over_rows ? cos_rows : rows;
+        w.repeats = over_rows ? rows : cos_rows;
+        w.to = over_rows ? to.cos : to.row;
+        w.a = over_rows ? a.cos : a.row;
+        w.b = over_rows ? b.cos : b.row;
+        w.to_repeat = over_rows ? to.row : to.cos;
+        w.a_repeat = over_rows ? a.row : a.cos;
+        w.b_repeat = over_rows ? b.row : b.cos;
+        w.flat = !(near_rows || near_cos) || w.repeats > REPEATS || columns >= w.repeats * LANES;
+    }
+    w.steps = BinaryRepeatParams(1, 1, 1, (uint8_t)(w.to_repeat / BLOCK),
+                                 (uint8_t)(w.a_repeat / BLOCK), (uint8_t)(w.b_repeat / BLOCK));
+    return w;
+}
+
+template <Op OP>
+__aicore__ inline void grid(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                            const LocalTensor<float> &b, const Walk &w) {
+    uint32_t t = 0, p = 0, q = 0, lanes = least(w.columns, LANES);
+    for (uint32_t o = 0; o < w.outer; o++, t += w.to, p += w.a, q += w.b) {
+        if (w.flat) {
+            for (uint32_t i = 0; i < w.repeats; i++) {
+                flat<OP>(to[t + i * w.to_repeat], a[p + i * w.a_repeat], b[q + i * w.b_repeat],
+                         w.columns);
+            }
+            continue;
+        }
+        apply_repeats<OP>(to[t], a[p], b[q], lanes, w.repeats, w.steps);
+        for (uint32_t c = LANES; c < w.columns; c += LANES) {
+            apply_repeats<OP>(to[t + c], a[p + c], b[q + c], least(w.columns - c, LANES), w.repeats,
+                              w.steps);
+        }
+    }
+}
+
+/* A sum as a tree, level by level: slab i gets slab i + kept added. The slabs from
+ * `kept` on begin at `second`, in other banks than the first; as long as all slabs have a partner
+ * the sums can be put so that this holds for the next level, too. */
+struct Tree {
+    uint32_t slabs, kept, size, second;
+    /* stops at so many slabs */
+    uint32_t last;
+    /* apart: a second sum of the same kind begins at dsin, else dsin is in the slabs */
+    uint32_t dsin;
+    bool apart;
+};
+
+__aicore__ inline Tree make_tree(uint32_t slabs, uint32_t size) {
+    uint32_t kept = (slabs + 1) / 2;
+    return {slabs, kept, size, kept * size + OTHER_BANKS, 1, 0, false};
+}
+
+__aicore__ inline void tree_step(const LocalTensor<float> &slabs, Tree &tree) {
+    constexpr uint32_t worth = 1024; /* floats in other banks are worth a call more */
+    uint32_t kept = (tree.kept + 1) / 2, size = tree.size, pairs = tree.slabs - tree.kept;
+    if (tree.slabs <= tree.last) {
+        return;
+    }
+    bool even = pairs == tree.kept && tree.kept > 1 && kept * size >= worth;
+    uint32_t first = even ? kept : pairs, from = first * size, other = tree.second + from;
+    for (uint32_t i = 0, at = 0; i <= (uint32_t)tree.apart; i++, at = tree.dsin) {
+        LocalTensor<float> all = slabs[at];
+        flat<ADD>(all, all, all[tree.second], from);
+        if (even) {
+            flat<ADD>(all[other], all[from], all[other], (pairs - first) * size);
+        }
+    }
+    tree.second = even ? tree.second + from : kept * size;
+    tree.slabs = tree.kept;
+    tree.kept = kept;
+}
+
+/* Blocks with their two 16-byte parts swapped. A transposition of 16 blocks of 16 words makes rows
+ * of the words; the way back takes them in another order. spare: as much as `to`, and both have
+ * room for a multiple of 16 blocks. */
+__aicore__ inline void swap_in_blocks(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                                      const LocalTensor<float> &spare, uint32_t blocks) {
+    constexpr uint32_t side = 16, words = 16; /* of 16 bits in a block */
+    LocalTensor<int16_t> in = from.ReinterpretCast<int16_t>(),
+                         turned = spare.ReinterpretCast<int16_t>(),
+                         out = to.ReinterpretCast<int16_t>();
+    LocalTensor<int16_t> a[side], b[side];
+    for (uint32_t at = 0; at < blocks; at += side) {
+        for (uint32_t i = 0; i < side; i++) {
+            a[i] = in[least(at + i, blocks - 1) * words];
+            b[i] = turned[(at + i) * words];
+        }
+        TransDataTo5HD(b, a, TransDataTo5HDParams(false, false, 1, 0, 0));
+    }
+    vector_done();
+    for (uint32_t at = 0; at < blocks; at += side) {
+        for (uint32_t i = 0; i < side; i++) {
+            a[i] = turned[(at + (i + side / 2) % side) * words];
+            b[i] = out[(at + i) * words];
+        }
+        TransDataTo5HD(b, a, TransDataTo5HDParams(false, false, 1, 0, 0));
+    }
+    vector_done();
+}
+
+/* So many blocks of each of n units, the low or the high part of them: to = from. */
+__aicore__ inline void copy_parts(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                                  uint32_t blocks, uint32_t n, uint32_t unit, uint64_t part) {
+    constexpr uint32_t words = 16, at_once = 8; /* words of a block, blocks of a repeat */
+    BinaryRepeatParams steps(1, 1, 1, (uint8_t)unit, (uint8_t)unit, (uint8_t)unit);
+    for (uint32_t c = 0; c < blocks; c += at_once) {
+        uint32_t lanes = least(blocks - c, at_once) * words;
+        uint64_t low = lanes >= 64 ? ~0ull : (1ull << lanes) - 1;
+        uint64_t high = lanes >= 128 ? ~0ull : lanes > 64 ? (1ull << (lanes - 64)) - 1 : 0;
+        uint64_t mask[2] = {part & low, part & high};
+        LocalTensor<int16_t> source = from[c * BLOCK].ReinterpretCast<int16_t>();
+        And(to[c * BLOCK].ReinterpretCast<int16_t>(), source, source, mask, (uint8_t)n, steps);
+    }
+}
+
+/* n units of two halves that end inside blocks: 2 k + 1 blocks each. The low part of block m is the
+ * high part of block m + k, the high part is the low part of block m + k + 1. */
+__aicore__ inline void turn_odd(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                                uint32_t n, uint32_t half, const LocalTensor<float> &spare,
+                                uint32_t room) {
+    constexpr uint64_t low = 0x00ff00ff00ff00ffull, high = ~low;
+    uint32_t unit = half / 4, k = unit / 2; /* in blocks */
+    LocalTensor<float> swapped = spare[room];
+    swap_in_blocks(swapped, from, spare, n * unit);
+    copy_parts(to, swapped[k * BLOCK], unit - k, n, unit, low);
+    copy_parts(to[(unit - k) * BLOCK], swapped, k, n, unit, low);
+    vector_done();
+    copy_parts(to, swapped[(k + 1) * BLOCK], unit - k - 1, n, unit, high);
+    copy_parts(to[(unit - k - 1) * BLOCK], swapped, k + 1, n, unit, high);
+}
+
+/* n units of two halves, the halves swapped. spare: twice `room` floats, if halves end inside
+ * blocks. */
+__aicore__ inline void turn(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                            uint32_t n, uint32_t half, const LocalTensor<float> &spare,
+                            uint32_t room) {
+    uint32_t unit = 2 * half;
+    if (half % BLOCK != 0) {
+        uint32_t at_once = least(room / unit, REPEATS);
+        for (uint32_t i = 0; i < n; i += at_once) {
+            turn_odd(to[i * unit], from[i * unit], least(n - i, at_once), half, spare, room);
+            vector_done();
+        }
+        return;
+    }
+    constexpr uint32_t most_units = 4095;
+    uint16_t blocks = (uint16_t)(half / BLOCK);
+    for (uint32_t i = 0; i < n; i += most_units) {
+        DataCopyParams halves((uint16_t)least(n - i, most_units), blocks, blocks, blocks);
+        DataCopy(to[i * unit], from[i * unit + half], halves);
+        DataCopy(to[i * unit + half], from[i * unit], halves);
+    }
+}
+
+/* The same, with a sign for the first and the second half of the result. Spoils `from`. */
+__aicore__ inline void turn_signed(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                                   uint32_t n, uint32_t half, float first, float second,
+                                   const LocalTensor<float> &spare, uint32_t room) {
+    uint32_t unit = 2 * half;
+    if (half % BLOCK == 0) {
+        scale_rows(to, unit, from[half], unit, first, n, half);
+        scale_rows(to[half], unit, from, unit, second, n, half);
+        return;
+    }
+    scale_rows(from, unit, from, unit, second, n, half); /* only first halves begin at blocks */
+    vector_done();
+    turn(to, from, n, half, spare, room);
+    scale_rows(to, unit, to, unit, first, n, half);
+}
+
+} // namespace rotary_910
+
+#endif
