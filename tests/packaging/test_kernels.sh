@@ -124,7 +124,7 @@ for file in "$top"/op_kernel/*; do
     # the operators whose kernel reaches the file, found by the compiler
     reached=$(for kernel in "$top"/op_kernel/*.cpp; do
         printf '%s ' "$(basename "$kernel" .cpp)"
-        gcc -E -M -MG -x c++ "$kernel" 2>/dev/null | grep -c "/$name\( \|\$\)"
+        gcc -E -M -MG -DTWIN_EVERY_CHIP -x c++ "$kernel" 2>/dev/null | grep -c "/$name\( \|\$\)"
     done | awk '$2 > 0 { print $1 }' | while read -r kernel; do
         sed -n "s/^kernel \([^ ]*\) $kernel\$/\1/p" "$fix/one/packages/vendors/ascgrad/package.info"
     done | sort)
