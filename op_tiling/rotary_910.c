@@ -34,6 +34,13 @@ ascgrad_result ascgrad_rotary_check_910(const struct ascgrad_node *node,
         return ascgrad_refuse(error, node,
                               "on the first generation of the 910 all tensors must have one dtype");
     }
+    if (work->dy_row != work->row) {
+        return ascgrad_refuse(
+            error, node,
+            "the first generation of the 910 rotates whole rows only, got %lld of "
+            "%lld elements",
+            (long long)work->row, (long long)work->dy_row);
+    }
     if (bytes % GM_BLOCK != 0) {
         return ascgrad_refuse(error, node,
                               "on the first generation of the 910 a row must be whole blocks of %d "

@@ -222,10 +222,11 @@ static const char *judge_first(const struct trial *t, const struct ascgrad_launc
     int64_t elements = ascgrad_elements(dy, 0, dy->rank);
     NEED(launch->key == ROTARY_FIRST && !launch->sync_all && d->ub_bytes <= t->chip.ub);
     NEED(t->node.in[3].dtype != ASCGRAD_BF16 && d_row * es % 32 == 0);
+    NEED(cos->dim[dy->rank - 1] == d_row); /* all of a row is rotated */
     NEED(d->zeros == (with_x && elements ? 0 : ascgrad_elements(cos, 0, cos->rank)));
     const char *wrong = judge_buffers_910(d, es);
     if (wrong || elements == 0) return wrong ? wrong : d->lines == 0 ? NULL : "lines == 0";
-    wrong = judge_cover(d, elements, d_row);
+    wrong = judge_cover(d, elements, d_row, d_row);
     if (!wrong) wrong = judge_strides(d, dy, cos);
     if (wrong) return wrong;
     NEED(d->with_x == with_x && d->partial == (with_x && d->segments > 1));

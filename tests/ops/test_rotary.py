@@ -204,11 +204,12 @@ def test_first_generation_is_near_the_roofline():
 
 
 def test_first_generation_refusals():
-    for d, dtype, words in ((128, "bf16", "the first generation of the 910 has no bf16"),
-                            (36, "fp32", "a row must be whole blocks of 32 bytes, got 144 bytes"),
-                            (24, "fp16", "a row must be whole blocks of 32 bytes, got 48 bytes"),
-                            (2056, "fp32", "must have halves of whole blocks of 32 bytes, got 4112 bytes")):
-        shapes = {"x": (2, 3, 4, d), "r1": (1, 3, 1, d), "r2": (1, 3, 1, d), "dy": (2, 3, 4, d)}
+    for d, r, dtype, words in ((128, 128, "bf16", "the first generation of the 910 has no bf16"),
+                               (128, 64, "fp32", "rotates whole rows only, got 64 of 128 elements"),
+                               (36, 36, "fp32", "a row must be whole blocks of 32 bytes, got 144 bytes"),
+                               (24, 24, "fp16", "a row must be whole blocks of 32 bytes, got 48 bytes"),
+                               (2056, 2056, "fp32", "must have halves of whole blocks of 32 bytes, got 4112 bytes")):
+        shapes = {"x": (2, 3, 4, d), "r1": (1, 3, 1, r), "r2": (1, 3, 1, r), "dy": (2, 3, 4, d)}
         try:
             tile(MUL, shapes, dtype=dtype, soc=FIRST)
         except Refused as error:
