@@ -191,6 +191,8 @@ def look_up(opp):
     found, asked, queries = packages(opp), [], []
     libraries = [(p, path) for p in found for path in p.libraries]
     for op in OPS:
+        # columns that CANN cannot tell apart share a kernel
+        kernels = list(dict.fromkeys(keys(op, c)[0] for c in range(len(op["inputs"][0]["dtypes"]))))
         for column, dtype in enumerate(op["inputs"][0]["dtypes"]):
             words = " %s %s" % (op["type"], ROWS[op["type"], dtype])
             kernel = next((p for p in found if op["type"] in p.types), None)
@@ -206,7 +208,7 @@ def look_up(opp):
             for p in found:
                 path = os.path.join(p.tbe, "kernel/config", CHIP, op["kernel"] + ".json")
                 if os.path.exists(path):
-                    binary = read(path)["binList"][column]["binInfo"]["jsonFilePath"]
+                    binary = read(path)["binList"][kernels.index(keys(op, column)[0])]["binInfo"]["jsonFilePath"]
                     name = read(os.path.join(p.tbe, "kernel", binary))["binFileName"]
                     asked.append(("composite", op["type"], dtype, p.name))
                     queries.append(name + words)
