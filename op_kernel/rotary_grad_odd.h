@@ -28,6 +28,11 @@
 #include "rows.h"
 #include "rotary_grad_tiling_data.h"
 
+/* Much code: whoever compiles for another machine may say otherwise. */
+#ifndef ODD_INLINE
+#define ODD_INLINE AICORE_INLINE
+#endif
+
 namespace odd {
 
 using namespace AscendC;
@@ -58,8 +63,8 @@ template <typename T, typename TC> struct Kernel {
 
 /* Arithmetic on neighbouring floats. Here as in grid.h all lanes are on between calls. */
 template <Op OP>
-AICORE_INLINE void flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                        const LocalTensor<float> &b, uint32_t count) {
+ODD_INLINE void flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                     const LocalTensor<float> &b, uint32_t count) {
     uint32_t full = count / LANES, rest = count % LANES;
     if (full > 0) {
         apply_whole<OP>(to, a, b, full, BinaryRepeatParams());
@@ -73,10 +78,9 @@ AICORE_INLINE void flat(const LocalTensor<float> &to, const LocalTensor<float> &
 
 /* n rows; steps of at most 255 blocks. */
 template <Op OP>
-AICORE_INLINE void strided(const LocalTensor<float> &to, uint32_t to_step,
-                           const LocalTensor<float> &a, uint32_t a_step,
-                           const LocalTensor<float> &b, uint32_t b_step, uint32_t n,
-                           uint32_t columns) {
+ODD_INLINE void strided(const LocalTensor<float> &to, uint32_t to_step, const LocalTensor<float> &a,
+                        uint32_t a_step, const LocalTensor<float> &b, uint32_t b_step, uint32_t n,
+                        uint32_t columns) {
     BinaryRepeatParams steps(1, 1, 1, (uint8_t)(to_step / BLOCK), (uint8_t)(a_step / BLOCK),
                              (uint8_t)(b_step / BLOCK));
     uint32_t rest = columns % LANES, whole = columns - rest;
@@ -91,8 +95,7 @@ AICORE_INLINE void strided(const LocalTensor<float> &to, uint32_t to_step,
 
 /* Between 16 bits and floats. */
 template <typename TO, typename FROM>
-AICORE_INLINE void convert(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
-                           uint32_t count) {
+ODD_INLINE void convert(const LocalTensor<TO> &to, const LocalTensor<FROM> &from, uint32_t count) {
     constexpr RoundMode mode = sizeof(TO) == 4 ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
     uint32_t full = count / LANES, rest = count % LANES;
     UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
@@ -108,9 +111,9 @@ AICORE_INLINE void convert(const LocalTensor<TO> &to, const LocalTensor<FROM> &f
 
 /* `count` elements; `unit`: bytes of what an offset stands for, 4 or the element's size. */
 template <typename T>
-AICORE_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
-                          const LocalTensor<int32_t> &table, uint32_t base, uint32_t count,
-                          uint32_t unit) {
+ODD_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                       const LocalTensor<int32_t> &table, uint32_t base, uint32_t count,
+                       uint32_t unit) {
     LocalTensor<uint32_t> offsets = table.template ReinterpretCast<uint32_t>();
     if (unit == 4) {
         Gather(to.template ReinterpretCast<float>(), from.template ReinterpretCast<float>(),
@@ -123,9 +126,9 @@ AICORE_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
 
 /* The same with a table of `entries` for rows that follow each other. */
 template <typename T>
-AICORE_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from,
-                               const LocalTensor<int32_t> &table, uint32_t entries, uint32_t count,
-                               uint32_t unit) {
+ODD_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                            const LocalTensor<int32_t> &table, uint32_t entries, uint32_t count,
+                            uint32_t unit) {
     uint32_t most = (uint32_t)(entries * unit / sizeof(T));
     for (uint32_t done = 0; done < count; done += most) {
         gather(to[done], from, table, (uint32_t)(done * sizeof(T)), least(count - done, most),
@@ -134,7 +137,7 @@ AICORE_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &f
 }
 
 /* Bytes that an offset of the table of partners stands for. */
-template <typename T, int KIND> AICORE_INLINE uint32_t turn_unit(const RotaryGradTiling &t) {
+template <typename T, int KIND> ODD_INLINE uint32_t turn_unit(const RotaryGradTiling &t) {
     return sizeof(T) == 2 && t.half % 2 != 0 ? 2 : 4;
 }
 
@@ -145,8 +148,8 @@ constexpr bool SHIFTED = sizeof(T) == 2 && (KIND == ROTARY_ODD_PAIRS || KIND == 
 /* Partners in each other's place; `count` elements, whole rows that follow each other. spare holds
  * twice as many. */
 template <typename T, int KIND, typename K>
-AICORE_INLINE void swap_row(K &k, const LocalTensor<T> &to, const LocalTensor<T> &from,
-                            uint32_t count) {
+ODD_INLINE void swap_row(K &k, const LocalTensor<T> &to, const LocalTensor<T> &from,
+                         uint32_t count) {
     if constexpr (SHIFTED<T, KIND>) {
         LocalTensor<uint32_t> left = to.template ReinterpretCast<uint32_t>(),
                               right = to[up(count, 16)].template ReinterpretCast<uint32_t>(),

@@ -29,7 +29,7 @@ __aicore__ inline void open_item(const RotaryGradTiling &t, Walk &w) {
 }
 
 /* The tile where the walk is. */
-template <typename T> AICORE_INLINE Tile tile_at(const RotaryGradTiling &t, const Walk &w) {
+template <typename T> ODD_INLINE Tile tile_at(const RotaryGradTiling &t, const Walk &w) {
     constexpr uint32_t block = 32 / sizeof(T);
     Tile tile;
     int64_t slab = w.line / t.cos_rows, cos_row = w.line - slab * t.cos_rows;
@@ -85,7 +85,7 @@ __aicore__ inline bool advance(const RotaryGradTiling &t, Walk &w, const Tile &t
     return true;
 }
 
-template <typename T, typename TC> AICORE_INLINE void fetch(Kernel<T, TC> &k, const Tile &tile) {
+template <typename T, typename TC> ODD_INLINE void fetch(Kernel<T, TC> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     if (tile.opens) {
         LocalTensor<TC> in = k.in_cos.template AllocTensor<TC>();
@@ -107,8 +107,8 @@ template <typename T, typename TC> AICORE_INLINE void fetch(Kernel<T, TC> &k, co
 /* `count` elements of dcos (0) or dsin (1), whole rows summed up, to TC and to memory: the sign of
  * dsin, its order, and the order of halves are put right. Spoils the rows. */
 template <typename T, typename TC, int KIND>
-AICORE_INLINE void store_sums(Kernel<T, TC> &k, int64_t line, uint32_t count, uint32_t which,
-                              const LocalTensor<float> &rows) {
+ODD_INLINE void store_sums(Kernel<T, TC> &k, int64_t line, uint32_t count, uint32_t which,
+                           const LocalTensor<float> &rows) {
     const RotaryGradTiling &t = *k.t;
     constexpr bool swapped = KIND != ROTARY_ODD_HALVES, planes = KIND == ROTARY_ODD_PLANES;
     LocalTensor<TC> out = k.out_sum.template AllocTensor<TC>(), from;
@@ -156,8 +156,8 @@ AICORE_INLINE void store_sums(Kernel<T, TC> &k, int64_t line, uint32_t count, ui
 
 /* The same rows as part of a sum, to the workspace. */
 template <typename T, typename TC>
-AICORE_INLINE void store_partial(Kernel<T, TC> &k, const Tile &tile, uint32_t count, uint32_t which,
-                                 const LocalTensor<float> &rows) {
+ODD_INLINE void store_partial(Kernel<T, TC> &k, const Tile &tile, uint32_t count, uint32_t which,
+                              const LocalTensor<float> &rows) {
     const RotaryGradTiling &t = *k.t;
     LocalTensor<float> out = k.out_sum.template AllocTensor<float>();
     Muls(out, rows, 1.0f, (int32_t)count);
@@ -170,7 +170,7 @@ AICORE_INLINE void store_partial(Kernel<T, TC> &k, const Tile &tile, uint32_t co
 
 /* What is left when all chunks of some rows of cos are in: x_in has the terms of fp32. */
 template <typename T, typename TC, int KIND, bool JOIN>
-AICORE_INLINE void close_band(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &x_in) {
+ODD_INLINE void close_band(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &x_in) {
     const RotaryGradTiling &t = *k.t;
     uint32_t count = tile.cos_rows * (uint32_t)t.row;
     for (uint32_t i = t.levels; i > 1; i--) { /* the highest first */

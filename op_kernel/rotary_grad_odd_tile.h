@@ -28,8 +28,8 @@ struct Tile {
 
 /* IN: to the UB. A group is a block, or a run of rows of cos is. */
 template <typename T, bool IN>
-AICORE_INLINE void move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, uint32_t count,
-                        int64_t length, int64_t gap, int64_t skip) {
+ODD_INLINE void move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, uint32_t count,
+                     int64_t length, int64_t gap, int64_t skip) {
     if (gap == 0 && skip == 0 && length % 32 == 0) {
         length *= count;
         count = 1;
@@ -52,8 +52,8 @@ AICORE_INLINE void move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, uin
 }
 
 template <typename T, bool IN>
-AICORE_INLINE void move_tile(const RotaryGradTiling &t, const Tile &tile, const LocalTensor<T> &ub,
-                             const GlobalTensor<T> &gm) {
+ODD_INLINE void move_tile(const RotaryGradTiling &t, const Tile &tile, const LocalTensor<T> &ub,
+                          const GlobalTensor<T> &gm) {
     constexpr int64_t size = sizeof(T);
     int64_t row = t.row * size;
     if (t.cos_last) {
@@ -91,8 +91,8 @@ AICORE_INLINE void move_tile(const RotaryGradTiling &t, const Tile &tile, const 
 
 /* cos or sin as stored, `from`, to a slab of floats. spare holds two slabs of TC. */
 template <typename T, typename TC, int KIND>
-AICORE_INLINE void spread_rows(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<float> &to,
-                               const LocalTensor<TC> &from, const LocalTensor<TC> &room) {
+ODD_INLINE void spread_rows(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<float> &to,
+                            const LocalTensor<TC> &from, const LocalTensor<TC> &room) {
     const RotaryGradTiling &t = *k.t;
     uint32_t rows = tile.cos_rows * (uint32_t)t.row;
     LocalTensor<TC> all = from;
@@ -114,7 +114,7 @@ AICORE_INLINE void spread_rows(Kernel<T, TC> &k, const Tile &tile, const LocalTe
 
 /* cos and sin of a band; sin in its partner's place, with the sign it has in dx. */
 template <typename T, typename TC, int KIND>
-AICORE_INLINE void widen_cosines(Kernel<T, TC> &k, const Tile &tile, LocalTensor<TC> &in) {
+ODD_INLINE void widen_cosines(Kernel<T, TC> &k, const Tile &tile, LocalTensor<TC> &in) {
     const RotaryGradTiling &t = *k.t;
     uint32_t count = tile.cos_rows * (uint32_t)t.row,
              half = (uint32_t)(t.cos_bytes / 2 / sizeof(TC)), room = t.cosines; /* of a slab */
@@ -144,8 +144,8 @@ AICORE_INLINE void widen_cosines(Kernel<T, TC> &k, const Tile &tile, LocalTensor
 
 /* Partners in each other's place, slab by slab where slabs have gaps. */
 template <typename T, typename TC, int KIND>
-AICORE_INLINE void swap_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
-                             const LocalTensor<T> &from) {
+ODD_INLINE void swap_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
+                          const LocalTensor<T> &from) {
     if (SHIFTED<T, KIND> || tile.run == tile.span) {
         swap_row<T, KIND>(k, to, from, tile.elements);
         return;
@@ -157,8 +157,8 @@ AICORE_INLINE void swap_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTens
 
 /* Halves to pairs. */
 template <typename T, typename TC>
-AICORE_INLINE void pair_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
-                             const LocalTensor<T> &from) {
+ODD_INLINE void pair_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
+                          const LocalTensor<T> &from) {
     if (tile.run == tile.span) {
         gather_rows(to, from, k.pair, k.t->pair, tile.elements, sizeof(T));
         return;
@@ -171,8 +171,8 @@ AICORE_INLINE void pair_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTens
 /* dy in fp32, in the layout of the tile, and with partners swapped; false: in the queue's tensor
  * itself. */
 template <typename T, typename TC, int KIND>
-AICORE_INLINE void widen_dy(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &in,
-                            LocalTensor<float> &dy, LocalTensor<float> &spare) {
+ODD_INLINE void widen_dy(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &in,
+                         LocalTensor<float> &dy, LocalTensor<float> &spare) {
     LocalTensor<T> from = in, narrow_spare = spare.template ReinterpretCast<T>();
     if constexpr (KIND == ROTARY_ODD_PLANES) {
         LocalTensor<T> pairs = k.swapped.template ReinterpretCast<T>();
@@ -202,8 +202,8 @@ AICORE_INLINE void widen_dy(Kernel<T, TC> &k, const Tile &tile, const LocalTenso
 }
 
 /* A slab against every slab of a tile; the last one may be short. */
-AICORE_INLINE void times_slab(const LocalTensor<float> &to, const LocalTensor<float> &slab,
-                              const LocalTensor<float> &from, const Tile &tile) {
+ODD_INLINE void times_slab(const LocalTensor<float> &to, const LocalTensor<float> &slab,
+                           const LocalTensor<float> &from, const Tile &tile) {
     uint32_t span = tile.span, whole = tile.elements / span, rest = tile.elements - whole * span;
     if (span <= REPEATS * BLOCK && span < whole * LANES) {
         strided<MUL>(to, span, slab, 0, from, span, whole, span);
@@ -220,8 +220,8 @@ AICORE_INLINE void times_slab(const LocalTensor<float> &to, const LocalTensor<fl
 /* n groups of eight rotations: the halves of one side against those of a or b, whose halves may be
  * the other ones. */
 template <Op OP>
-AICORE_INLINE void cross(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                         const LocalTensor<float> &b, uint32_t half, uint32_t rotations) {
+ODD_INLINE void cross(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                      const LocalTensor<float> &b, uint32_t half, uint32_t rotations) {
     uint32_t blocks = 2 * half / BLOCK, full = rotations / 8, rest = rotations - full * 8;
     BinaryRepeatParams steps((uint8_t)blocks, (uint8_t)blocks, (uint8_t)blocks,
                              (uint8_t)(8 * blocks), (uint8_t)(8 * blocks), (uint8_t)(8 * blocks));
@@ -244,7 +244,7 @@ struct Heap {
 };
 
 /* The sum of the slabs, one step further: the shape of the tree depends on their number alone. */
-AICORE_INLINE void add_slabs(Heap &heap) {
+ODD_INLINE void add_slabs(Heap &heap) {
     if (heap.slabs > 1) {
         uint32_t kept = (heap.slabs + 1) / 2;
         flat<ADD>(heap.at, heap.at, heap.at[kept * heap.span], (heap.slabs - kept) * heap.span);
@@ -253,8 +253,7 @@ AICORE_INLINE void add_slabs(Heap &heap) {
 }
 
 /* Slabs that are all whole: the rows of a last one that is not go to the first. */
-AICORE_INLINE Heap heap_of(const RotaryGradTiling &t, const Tile &tile,
-                           const LocalTensor<float> &at) {
+ODD_INLINE Heap heap_of(const RotaryGradTiling &t, const Tile &tile, const LocalTensor<float> &at) {
     Heap heap = {at, tile.slabs, tile.span};
     if (tile.last < t.group && tile.slabs > 1) {
         uint32_t row = (uint32_t)t.row, group = t.group * row;
@@ -274,8 +273,8 @@ struct Rows {
 
 /* From groups to rows. room holds `fill` times the sums of a band. */
 template <typename K>
-AICORE_INLINE Rows fold(K &k, const Tile &tile, const LocalTensor<float> &at,
-                        const LocalTensor<float> &room) {
+ODD_INLINE Rows fold(K &k, const Tile &tile, const LocalTensor<float> &at,
+                     const LocalTensor<float> &room) {
     const RotaryGradTiling &t = *k.t;
     uint32_t row = (uint32_t)t.row, group = t.group * row, count = tile.cos_rows * row;
     uint32_t rows = tile.slabs > 1 ? t.group : tile.last;
@@ -310,7 +309,7 @@ AICORE_INLINE Rows fold(K &k, const Tile &tile, const LocalTensor<float> &at,
 
 /* Adds rows into the accumulators of dcos (0) or dsin (1); the first ones to 0. */
 template <typename K>
-AICORE_INLINE void accumulate(K &k, const Tile &tile, uint32_t which, const Rows &rows) {
+ODD_INLINE void accumulate(K &k, const Tile &tile, uint32_t which, const Rows &rows) {
     const RotaryGradTiling &t = *k.t;
     uint32_t row = (uint32_t)t.row, count = tile.cos_rows * row;
     LocalTensor<float> level = k.sums[which * t.sums];
@@ -342,7 +341,7 @@ AICORE_INLINE void accumulate(K &k, const Tile &tile, uint32_t which, const Rows
 }
 
 template <typename T, typename TC>
-AICORE_INLINE void store_dx(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &out) {
+ODD_INLINE void store_dx(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &out) {
     k.out_dx.EnQue(out);
     out = k.out_dx.template DeQue<T>();
     move_tile<T, false>(*k.t, tile, out, k.dx);
@@ -352,8 +351,8 @@ AICORE_INLINE void store_dx(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &
 /* The tile's inputs are in the UB, cos and sin in their slabs. Four products, each where something
  * is not needed any more: between them, steps of the sums fill the time that results take. */
 template <typename T, typename TC, int KIND>
-AICORE_INLINE void do_tile(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &dy_in,
-                           LocalTensor<T> &x_in) {
+ODD_INLINE void do_tile(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &dy_in,
+                        LocalTensor<T> &x_in) {
     const RotaryGradTiling &t = *k.t;
     constexpr bool wide = sizeof(T) == 4, halves = KIND == ROTARY_ODD_HALVES;
     uint32_t n = tile.elements, half = (uint32_t)t.half, rotations = n / (2 * half);

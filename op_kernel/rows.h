@@ -11,7 +11,9 @@
 
 /* For what runs in every tile: scalar code is a good part of a tile's time, and a call that is not
  * inlined passes its tensors through memory. */
+#ifndef AICORE_INLINE
 #define AICORE_INLINE __aicore__ inline __attribute__((always_inline))
+#endif
 
 namespace rows {
 
