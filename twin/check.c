@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *file_of(const struct twin_site *site) {
-    const char *slash = strrchr(site->file, '/');
+const char *twin_file_of(const struct twin_site *site) {
+    const char *slash = site->file ? strrchr(site->file, '/') : NULL;
     return slash ? slash + 1 : site->file;
 }
 
@@ -21,7 +21,7 @@ static int write_where(char *to, size_t size, const struct twin_site *site) {
     if (!site->file)
         return snprintf(to, size, "%s: core %u, %s: ", c->job->launch->op, c->index, site->call);
     return snprintf(to, size, "%s: core %u, %s at %s:%d: ", c->job->launch->op, c->index,
-                    site->call, file_of(site), site->line);
+                    site->call, twin_file_of(site), site->line);
 }
 
 void twin_violation(const struct twin_site *site, const char *format, ...) {
@@ -185,7 +185,8 @@ static void race(const struct twin_issue *i, const char *kind, const char *what,
     const char *me = twin_pipe_name[i->pipe], *him = twin_pipe_name[other];
     const struct twin_site *site = &i->core->site[number];
     char who[128] = "an instruction", fix[64];
-    if (number) snprintf(who, sizeof who, "%s at %s:%d", site->call, file_of(site), site->line);
+    if (number)
+        snprintf(who, sizeof who, "%s at %s:%d", site->call, twin_file_of(site), site->line);
     if (other == (int)i->pipe)
         snprintf(fix, sizeof fix, "PipeBarrier<PIPE_%s>", me);
     else

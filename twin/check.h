@@ -17,6 +17,7 @@ struct twin_issue {
     const struct twin_site *site;
     uint16_t site_number;
 };
+const char *twin_file_of(const struct twin_site *site); /* without its folders */
 struct twin_issue twin_issue(enum twin_pipe pipe, const struct twin_site *site);
 
 /* Byte ranges of UB, relative to its start. what names the operand. */

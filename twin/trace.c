@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *ascgrad_pipe_name(uint32_t index) {
     return index < TWIN_PIPES ? twin_pipe_name[index] : NULL;
@@ -36,11 +35,6 @@ bool twin_trace_open(const struct twin_launch *l, struct twin_trace **trace) {
     return true;
 }
 
-static const char *file_of(const char *path) {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path;
-}
-
 static void write_event(struct twin_trace *t, const struct ascgrad_event *e) {
     fprintf(t->file,
             "%s{\"name\":\"%s\",\"ph\":\"X\",\"pid\":%u,\"tid\":\"%s\",\"ts\":%.4f,\"dur\":%.4f,"
@@ -61,7 +55,7 @@ void twin_trace_deed(struct twin_trace *t, const struct twin_deed *d) {
         .core = d->core,
         .pipe = (uint32_t)d->pipe,
         .call = d->step->site.call,
-        .file = file_of(d->step->site.file),
+        .file = twin_file_of(&d->step->site),
         .line = d->step->site.line,
         .from_us = d->from / t->mhz,
         .to_us = d->to / t->mhz,
@@ -77,8 +71,9 @@ static void tell_buffers(const struct ascgrad_watch *w, const struct twin_core *
     for (uint32_t i = 0; w->buffer && i < c->buffers; i++) {
         const struct twin_buffer *b = &c->buffer[i];
         const struct twin_que *q = &c->que[b->que];
-        w->buffer(w->context, twin_position_name(b->position), file_of(q->file), q->line,
-                  b->address, b->bytes);
+        w->buffer(w->context, twin_position_name(b->position),
+                  twin_file_of(&(struct twin_site){.file = q->file}), q->line, b->address,
+                  b->bytes);
     }
 }
 
