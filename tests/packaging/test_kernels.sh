@@ -111,23 +111,22 @@ for op, record in json.load(open(sys.argv[1])).items():
     print(op, record["opInterface"]["value"])' \
         "$base/x/ascgrad/$tbe/config/ascend910b/aic-ascend910b-ops-info.json"
 }
+# "file type" for every file of op_kernel that the type's kernel reaches, found by the compiler
+for kernel in "$top"/op_kernel/*.cpp; do
+    type=$(sed -n "s/^kernel \([^ ]*\) $(basename "$kernel" .cpp)\$/\1/p" \
+        "$fix/one/packages/vendors/ascgrad/package.info")
+    gcc -E -M -MG -DTWIN_EVERY_CHIP -x c++ "$kernel" 2>/dev/null | tr -s ' \\' '\n' |
+        sed -n "s|.*op_kernel/||p" | sort -u | sed "s/\$/ $type/"
+done >"$base/reached"
 cp -r "$fix/src1" "$base/elsewhere"
 first=$(interfaces "$fix/src1")
 same "the same sources, the same names" "$(interfaces "$base/elsewhere")" "$first"
 for file in "$top"/op_kernel/*; do
     name=$(basename "$file")
-    rm -rf "$base/elsewhere"
-    cp -r "$fix/src1" "$base/elsewhere"
     echo >>"$base/elsewhere/op_kernel/$name"
     changed=$(printf '%s\n' "$first" "$(interfaces "$base/elsewhere")" | sort | uniq -u | cut -d' ' -f1 |
         uniq | sort)
-    # the operators whose kernel reaches the file, found by the compiler
-    reached=$(for kernel in "$top"/op_kernel/*.cpp; do
-        printf '%s ' "$(basename "$kernel" .cpp)"
-        gcc -E -M -MG -DTWIN_EVERY_CHIP -x c++ "$kernel" 2>/dev/null | grep -c "/$name\( \|\$\)"
-    done | awk '$2 > 0 { print $1 }' | while read -r kernel; do
-        sed -n "s/^kernel \([^ ]*\) $kernel\$/\1/p" "$fix/one/packages/vendors/ascgrad/package.info"
-    done | sort)
-    same "a byte more in $name" "$changed" "$reached"
+    same "a byte more in $name" "$changed" "$(sed -n "s/^$name //p" "$base/reached" | sort)"
+    cp "$file" "$base/elsewhere/op_kernel/$name"
 done
 finish
