@@ -115,7 +115,7 @@ for op, record in json.load(open(sys.argv[1])).items():
 for kernel in "$top"/op_kernel/*.cpp; do
     type=$(sed -n "s/^kernel \([^ ]*\) $(basename "$kernel" .cpp)\$/\1/p" \
         "$fix/one/packages/vendors/ascgrad/package.info")
-    gcc -E -M -MG -DTWIN_EVERY_CHIP -x c++ "$kernel" 2>/dev/null | tr -s ' \\' '\n' |
+    gcc -E -M -MG -DTWIN_EVERY_CHIP -x c++ "$kernel" 2>/dev/null | tr -s ' ' '\n' |
         sed -n "s|.*op_kernel/||p" | sort -u | sed "s/\$/ $type/"
 done >"$base/reached"
 cp -r "$fix/src1" "$base/elsewhere"
