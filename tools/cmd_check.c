@@ -6,9 +6,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "commands.h"
@@ -393,10 +396,46 @@ static void list_rows(const char *type) {
             printf("%s %s%s\n", rows[k].op, rows[k].text, rows[k].refusal ? " (refused)" : "");
 }
 
+/* A thread that takes rows of one operator until there are no more. */
+struct worker {
+    const char *type;
+    atomic_size_t *next;
+    struct tally tally;
+    pthread_t thread;
+};
+
+static void *take_rows(void *argument) {
+    struct worker *w = argument;
+    for (size_t k; (k = atomic_fetch_add(w->next, 1)) < sizeof rows / sizeof rows[0];)
+        if (strcmp(rows[k].op, w->type) == 0) run_row(&rows[k], &w->tally);
+    return NULL;
+}
+
+static void add_tally(struct tally *sum, const struct tally *t) {
+    sum->passed += t->passed;
+    sum->failed += t->failed;
+    sum->wide = fmax(sum->wide, t->wide);
+    sum->narrow = fmax(sum->narrow, t->narrow);
+}
+
+/* On as many processors as there are; where the system gives no thread, on one. */
 static struct tally check_operator(const char *type) {
-    struct tally tally = {0};
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
-        if (strcmp(rows[k].op, type) == 0) run_row(&rows[k], &tally);
+    enum { MOST = 64 };
+    struct worker worker[MOST];
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    long n = 1;
+    atomic_size_t next = 0;
+    for (long i = 0; i < MOST; i++)
+        worker[i] = (struct worker){.type = type, .next = &next};
+    while (n < processors && n < MOST &&
+           pthread_create(&worker[n].thread, NULL, take_rows, &worker[n]) == 0)
+        n++;
+    take_rows(&worker[0]);
+    for (long i = 1; i < n; i++) {
+        pthread_join(worker[i].thread, NULL);
+        add_tally(&worker[0].tally, &worker[i].tally);
+    }
+    const struct tally tally = worker[0].tally;
     printf("%-28s %8d %8d %8.3f %8.3f\n", type, tally.passed, tally.failed, tally.wide,
            tally.narrow);
     fflush(stdout);
@@ -425,8 +464,7 @@ int cmd_check(int argc, char **argv) {
             continue;
         }
         struct tally tally = check_operator(op.type);
-        all.passed += tally.passed;
-        all.failed += tally.failed;
+        add_tally(&all, &tally);
     }
     if (!known) {
         complain("there is no operator '%s'; see ascgrad ops", only);
