@@ -233,10 +233,11 @@ AICORE_INLINE void walk_line(const Grid &g, const LocalTensor<float> &to,
     }
 }
 
-/* Where calls are no whole repeats. */
+/* Where calls are no whole repeats: rare, and not inlined. By value: a reference would make every
+ * walk write its tensors to memory, a hundred bytes each. */
 template <Op OP>
-__aicore__ inline void walk_counts(const Grid &g, const LocalTensor<float> &to,
-                                   const LocalTensor<float> &a, const LocalTensor<float> &b) {
+__aicore__ inline void walk_counts(const Grid &g, LocalTensor<float> to, LocalTensor<float> a,
+                                   LocalTensor<float> b) {
     for (uint32_t i = 0; i < g.slow; i++) {
         for (uint32_t j = 0; j < g.fast; j++) {
             apply_flat<OP>(to[i * g.far.to + j * g.near.to], a[i * g.far.a + j * g.near.a],
