@@ -52,26 +52,26 @@ inline twin_prim_id TwinCastOf(RoundMode mode, const twin_site *site) {
 }
 
 template <typename T1, typename T2, bool isSetMask = true>
-inline void Cast(const LocalTensor<T1> &dst, const LocalTensor<T2> &src, const RoundMode &roundMode,
-                 const uint64_t mask[], const Narrow8 repeatTime,
-                 const UnaryRepeatParams &repeatParams TWIN_AT) {
+TWIN_CALL void Cast(const LocalTensor<T1> &dst, const LocalTensor<T2> &src,
+                    const RoundMode &roundMode, const uint64_t mask[], const Narrow8 repeatTime,
+                    const UnaryRepeatParams &repeatParams TWIN_AT) {
     TWIN_SITE("Cast");
     TwinUnaryCall<isSetMask>(TwinCastOf<T1, T2>(roundMode, TWIN_WHERE), dst, src,
                              TwinScalar(static_cast<int32_t>(roundMode)), mask, repeatTime,
                              repeatParams, TWIN_WHERE);
 }
 template <typename T1, typename T2, bool isSetMask = true>
-inline void Cast(const LocalTensor<T1> &dst, const LocalTensor<T2> &src, const RoundMode &roundMode,
-                 const uint64_t mask, const Narrow8 repeatTime,
-                 const UnaryRepeatParams &repeatParams TWIN_AT) {
+TWIN_CALL void Cast(const LocalTensor<T1> &dst, const LocalTensor<T2> &src,
+                    const RoundMode &roundMode, const uint64_t mask, const Narrow8 repeatTime,
+                    const UnaryRepeatParams &repeatParams TWIN_AT) {
     TWIN_SITE("Cast");
     TwinUnaryCall<isSetMask>(TwinCastOf<T1, T2>(roundMode, TWIN_WHERE), dst, src,
                              TwinScalar(static_cast<int32_t>(roundMode)), mask, repeatTime,
                              repeatParams, TWIN_WHERE);
 }
 template <typename T1, typename T2>
-inline void Cast(const LocalTensor<T1> &dst, const LocalTensor<T2> &src, const RoundMode &roundMode,
-                 const uint32_t count TWIN_AT) {
+TWIN_CALL void Cast(const LocalTensor<T1> &dst, const LocalTensor<T2> &src,
+                    const RoundMode &roundMode, const uint32_t count TWIN_AT) {
     TWIN_SITE("Cast");
     TwinCountCall(TwinCastOf<T1, T2>(roundMode, TWIN_WHERE), dst, src, src,
                   TwinScalar(static_cast<int32_t>(roundMode)), count, TWIN_WHERE);
@@ -101,24 +101,24 @@ inline void TwinDuplicateCall(const LocalTensor<T> &dst, const T &scalar, M mask
     TwinRun(v, f, site);
 }
 template <typename T, bool isSetMask = true>
-inline void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, uint64_t mask,
-                      const Narrow8 repeatTime, const Narrow16 dstBlockStride,
-                      const Narrow8 dstRepeatStride TWIN_AT) {
+TWIN_CALL void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, uint64_t mask,
+                         const Narrow8 repeatTime, const Narrow16 dstBlockStride,
+                         const Narrow8 dstRepeatStride TWIN_AT) {
     TWIN_SITE("Duplicate");
     TwinDuplicateCall<isSetMask>(dst, scalarValue, mask, repeatTime, dstBlockStride,
                                  dstRepeatStride, TWIN_WHERE);
 }
 template <typename T, bool isSetMask = true>
-inline void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, uint64_t mask[],
-                      const Narrow8 repeatTime, const Narrow16 dstBlockStride,
-                      const Narrow8 dstRepeatStride TWIN_AT) {
+TWIN_CALL void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, uint64_t mask[],
+                         const Narrow8 repeatTime, const Narrow16 dstBlockStride,
+                         const Narrow8 dstRepeatStride TWIN_AT) {
     TWIN_SITE("Duplicate");
     TwinDuplicateCall<isSetMask>(dst, scalarValue, static_cast<const uint64_t *>(mask), repeatTime,
                                  dstBlockStride, dstRepeatStride, TWIN_WHERE);
 }
 template <typename T>
-inline void Duplicate(const LocalTensor<T> &dst, const T &scalarValue,
-                      const int32_t &count TWIN_AT) {
+TWIN_CALL void Duplicate(const LocalTensor<T> &dst, const T &scalarValue,
+                         const int32_t &count TWIN_AT) {
     TWIN_SITE("Duplicate");
     TwinCountCall(sizeof(T) == 2 ? TWIN_DUP_B16 : TWIN_DUP_B32, dst, dst, dst,
                   TwinBits(scalarValue), count, TWIN_WHERE);
@@ -142,14 +142,14 @@ inline void TwinCopyCall(const LocalTensor<T> &dst, const LocalTensor<T> &src, M
     TwinRun(v, f, site);
 }
 template <typename T, bool isSetMask = true>
-inline void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask[],
-                 const Narrow8 repeatTime, const CopyRepeatParams &repeatParams TWIN_AT) {
+TWIN_CALL void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask[],
+                    const Narrow8 repeatTime, const CopyRepeatParams &repeatParams TWIN_AT) {
     TWIN_SITE("Copy");
     TwinCopyCall<isSetMask>(dst, src, mask, repeatTime, repeatParams, TWIN_WHERE);
 }
 template <typename T, bool isSetMask = true>
-inline void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask,
-                 const Narrow8 repeatTime, const CopyRepeatParams &repeatParams TWIN_AT) {
+TWIN_CALL void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask,
+                    const Narrow8 repeatTime, const CopyRepeatParams &repeatParams TWIN_AT) {
     TWIN_SITE("Copy");
     TwinCopyCall<isSetMask>(dst, src, mask, repeatTime, repeatParams, TWIN_WHERE);
 }

@@ -43,22 +43,22 @@ inline twin_dma TwinDmaCount(twin_dma_kind kind, const LocalTensor<T> &ub, uint6
     return v;
 }
 template <typename T>
-inline void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-                     const uint32_t count TWIN_AT) {
+TWIN_CALL void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                        const uint32_t count TWIN_AT) {
     TWIN_SITE("DataCopy");
     twin_dma v = TwinDmaCount(TWIN_LOAD, dst, src.address, count);
     TwinRun(v, TwinFields(), TWIN_WHERE);
 }
 template <typename T>
-inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
-                     const uint32_t count TWIN_AT) {
+TWIN_CALL void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+                        const uint32_t count TWIN_AT) {
     TWIN_SITE("DataCopy");
     twin_dma v = TwinDmaCount(TWIN_STORE, src, dst.address, count);
     TwinRun(v, TwinFields(), TWIN_WHERE);
 }
 template <typename T>
-inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-                     const uint32_t count TWIN_AT) {
+TWIN_CALL void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                        const uint32_t count TWIN_AT) {
     TWIN_SITE("DataCopy");
     twin_dma v = TwinDmaCount(TWIN_MOVE, dst, 0, count);
     v.ub2 = src.raw;
@@ -71,8 +71,8 @@ inline TwinFields TwinCheckCopy(const DataCopyParams &p) {
     return f;
 }
 template <typename T>
-inline void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-                     const DataCopyParams &p TWIN_AT) {
+TWIN_CALL void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                        const DataCopyParams &p TWIN_AT) {
     TWIN_SITE("DataCopy");
     twin_dma v =
         TwinDma(TWIN_LOAD, dst, src.address, uint16_t(p.blockCount), uint16_t(p.blockLen) * 32u,
@@ -80,8 +80,8 @@ inline void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
     TwinRun(v, TwinCheckCopy(p), TWIN_WHERE);
 }
 template <typename T>
-inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
-                     const DataCopyParams &p TWIN_AT) {
+TWIN_CALL void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+                        const DataCopyParams &p TWIN_AT) {
     TWIN_SITE("DataCopy");
     twin_dma v =
         TwinDma(TWIN_STORE, src, dst.address, uint16_t(p.blockCount), uint16_t(p.blockLen) * 32u,
@@ -89,8 +89,8 @@ inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
     TwinRun(v, TwinCheckCopy(p), TWIN_WHERE);
 }
 template <typename T>
-inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-                     const DataCopyParams &p TWIN_AT) {
+TWIN_CALL void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                        const DataCopyParams &p TWIN_AT) {
     TWIN_SITE("DataCopy");
     twin_dma v = TwinDma(TWIN_MOVE, dst, 0, uint16_t(p.blockCount), uint16_t(p.blockLen) * 32u, 0,
                          uint16_t(p.dstStride) * 32);
@@ -101,8 +101,8 @@ inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src,
 
 /* DataCopyPad: bytes on the GM side, 32-byte units between blocks in UB. */
 template <typename T>
-inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-                        const DataCopyExtParams &p, const DataCopyPadExtParams<T> &pad TWIN_AT) {
+TWIN_CALL void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                           const DataCopyExtParams &p, const DataCopyPadExtParams<T> &pad TWIN_AT) {
     TWIN_SITE("DataCopyPad");
     TwinFields f;
     f.Check(p.blockCount), f.Check(p.blockLen), f.Check(p.srcStride), f.Check(p.dstStride);
@@ -117,8 +117,8 @@ inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
     TwinRun(v, f, TWIN_WHERE);
 }
 template <typename T>
-inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-                        const DataCopyParams &p, const DataCopyPadParams &pad TWIN_AT) {
+TWIN_CALL void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                           const DataCopyParams &p, const DataCopyPadParams &pad TWIN_AT) {
     TWIN_SITE("DataCopyPad");
     TwinFields f = TwinCheckCopy(p);
     f.Check(pad.leftPadding), f.Check(pad.rightPadding);
@@ -132,8 +132,8 @@ inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
     TwinRun(v, f, TWIN_WHERE);
 }
 template <typename T>
-inline void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
-                        const DataCopyExtParams &p TWIN_AT) {
+TWIN_CALL void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+                           const DataCopyExtParams &p TWIN_AT) {
     TWIN_SITE("DataCopyPad");
     TwinFields f;
     f.Check(p.blockCount), f.Check(p.blockLen), f.Check(p.srcStride), f.Check(p.dstStride);
@@ -143,8 +143,8 @@ inline void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
     TwinRun(v, f, TWIN_WHERE);
 }
 template <typename T>
-inline void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
-                        const DataCopyParams &p TWIN_AT) {
+TWIN_CALL void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+                           const DataCopyParams &p TWIN_AT) {
     TWIN_SITE("DataCopyPad");
     twin_dma v = TwinDma(TWIN_STORE, src, dst.address, uint16_t(p.blockCount), uint16_t(p.blockLen),
                          uint16_t(p.dstStride), int64_t(uint16_t(p.srcStride)) * 32);
@@ -152,7 +152,7 @@ inline void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
     TwinRun(v, TwinCheckCopy(p), TWIN_WHERE);
 }
 
-template <typename T> inline void SetAtomicAdd(TWIN_ALONE) {
+template <typename T> TWIN_CALL void SetAtomicAdd(TWIN_ALONE) {
     TWIN_SITE("SetAtomicAdd");
     static_assert(TwinIsOneOf<T, half, float, int32_t, int16_t, int8_t, bfloat16_t>(),
                   "SetAtomicAdd: no such type");
@@ -164,13 +164,13 @@ template <typename T> inline void SetAtomicAdd(TWIN_ALONE) {
                                                   : 5,
                 TWIN_WHERE);
 }
-inline void SetAtomicNone(TWIN_ALONE) {
+TWIN_CALL void SetAtomicNone(TWIN_ALONE) {
     TWIN_SITE("SetAtomicNone");
     twin_atomic(-1, TWIN_WHERE);
 }
 
 template <typename T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_ALL>
-inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &dst TWIN_AT) {
+TWIN_CALL void DataCacheCleanAndInvalid(const GlobalTensor<T> &dst TWIN_AT) {
     TWIN_SITE("DataCacheCleanAndInvalid");
     twin_cache_clean(dst.address, entireType == CacheLine::ENTIRE_DATA_CACHE, TWIN_WHERE);
 }

@@ -28,22 +28,22 @@ template <TPosition src, TPosition dst, int32_t depth, auto mask = 0> class TQue
     static constexpr int32_t queDepth = depth;
     uint16_t number = UINT16_MAX;
 
-    template <typename T> LocalTensor<T> AllocTensor(TWIN_ALONE) {
+    template <typename T> TWIN_CALL LocalTensor<T> AllocTensor(TWIN_ALONE) {
         TWIN_SITE("AllocTensor");
         LocalTensor<T> t;
         t.raw = twin_que_alloc(number, TWIN_WHERE);
         return t;
     }
-    template <typename T> void FreeTensor(LocalTensor<T> &tensor TWIN_AT) {
+    template <typename T> TWIN_CALL void FreeTensor(LocalTensor<T> &tensor TWIN_AT) {
         TWIN_SITE("FreeTensor");
         twin_que_free(number, &tensor.raw, TWIN_WHERE);
     }
-    template <typename T> bool EnQue(const LocalTensor<T> &tensor TWIN_AT) {
+    template <typename T> TWIN_CALL bool EnQue(const LocalTensor<T> &tensor TWIN_AT) {
         TWIN_SITE("EnQue");
         twin_que_push(number, &tensor.raw, TWIN_WHERE);
         return true;
     }
-    template <typename T> LocalTensor<T> DeQue(TWIN_ALONE) {
+    template <typename T> TWIN_CALL LocalTensor<T> DeQue(TWIN_ALONE) {
         TWIN_SITE("DeQue");
         LocalTensor<T> t;
         t.raw = twin_que_pop(number, TWIN_WHERE);
@@ -75,19 +75,20 @@ template <TPosition pos = TPosition::LCM> class TBuf {
   public:
     uint16_t number = UINT16_MAX;
 
-    template <typename T> LocalTensor<T> Get(TWIN_ALONE) {
+    template <typename T> TWIN_CALL LocalTensor<T> Get(TWIN_ALONE) {
         TWIN_SITE("Get");
         LocalTensor<T> t;
         t.raw = twin_buf_get(number, 0, UINT32_MAX, TWIN_WHERE);
         return t;
     }
-    template <typename T> LocalTensor<T> Get(uint32_t len TWIN_AT) {
+    template <typename T> TWIN_CALL LocalTensor<T> Get(uint32_t len TWIN_AT) {
         TWIN_SITE("Get");
         LocalTensor<T> t;
         t.raw = twin_buf_get(number, 0, len * static_cast<uint32_t>(sizeof(T)), TWIN_WHERE);
         return t;
     }
-    template <typename T> LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset TWIN_AT) {
+    template <typename T>
+    TWIN_CALL LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset TWIN_AT) {
         TWIN_SITE("GetWithOffset");
         LocalTensor<T> t;
         t.raw =
@@ -124,15 +125,15 @@ class TPipe {
                                       false, 0, 0, 0, TWIN_WHERE);
         return true;
     }
-    template <HardEvent evt> TEventID AllocEventID(TWIN_ALONE) {
+    template <HardEvent evt> TWIN_CALL TEventID AllocEventID(TWIN_ALONE) {
         TWIN_SITE("AllocEventID");
         return static_cast<TEventID>(twin_event_alloc(static_cast<uint8_t>(evt), true, TWIN_WHERE));
     }
-    template <HardEvent evt> void ReleaseEventID(TEventID id TWIN_AT) {
+    template <HardEvent evt> TWIN_CALL void ReleaseEventID(TEventID id TWIN_AT) {
         TWIN_SITE("ReleaseEventID");
         twin_event_release(static_cast<uint8_t>(evt), id, TWIN_WHERE);
     }
-    template <HardEvent evt> TEventID FetchEventID(TWIN_ALONE) {
+    template <HardEvent evt> TWIN_CALL TEventID FetchEventID(TWIN_ALONE) {
         TWIN_SITE("FetchEventID");
         return static_cast<TEventID>(
             twin_event_alloc(static_cast<uint8_t>(evt), false, TWIN_WHERE));
@@ -157,17 +158,17 @@ inline TPipe *GetTPipePtr() {
     return &pipe;
 }
 
-template <HardEvent event> inline void SetFlag(int32_t eventID TWIN_AT) {
+template <HardEvent event> TWIN_CALL void SetFlag(int32_t eventID TWIN_AT) {
     TWIN_SITE("SetFlag");
     twin_flag_set(static_cast<uint8_t>(event), eventID, TWIN_WHERE);
 }
 
-template <HardEvent event> inline void WaitFlag(int32_t eventID TWIN_AT) {
+template <HardEvent event> TWIN_CALL void WaitFlag(int32_t eventID TWIN_AT) {
     TWIN_SITE("WaitFlag");
     twin_flag_wait(static_cast<uint8_t>(event), eventID, TWIN_WHERE);
 }
 
-template <pipe_t pipe> inline void PipeBarrier(TWIN_ALONE) {
+template <pipe_t pipe> TWIN_CALL void PipeBarrier(TWIN_ALONE) {
     TWIN_SITE("PipeBarrier");
     static_assert(pipe == PIPE_V || pipe == PIPE_MTE2 || pipe == PIPE_MTE3 || pipe == PIPE_ALL,
                   "a vector core has the pipes V, MTE2 and MTE3");

@@ -38,9 +38,10 @@ inline void TwinReduceCall(twin_reduce_kind kind, twin_reduce_op op, const Local
 /* The whole reductions take the mask before the repeats, the others after. */
 #define TWIN_WHOLE_SUM(MaskType, cast)                                                             \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void WholeReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, MaskType,     \
-                               const int32_t repeatTime, const int32_t dstRepStride,               \
-                               const int32_t srcBlkStride, const int32_t srcRepStride TWIN_AT) {   \
+    TWIN_CALL void WholeReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, MaskType,  \
+                                  const int32_t repeatTime, const int32_t dstRepStride,            \
+                                  const int32_t srcBlkStride,                                      \
+                                  const int32_t srcRepStride TWIN_AT) {                            \
         TWIN_SITE("WholeReduceSum");                                                               \
         TwinReduceCall<isSetMask>(TWIN_WHOLE, TWIN_SUM, dst, src, cast(mask), repeatTime,          \
                                   dstRepStride, srcBlkStride, srcRepStride,                        \
@@ -51,10 +52,10 @@ TWIN_WHOLE_SUM(const int32_t mask, static_cast<uint64_t>)
 
 #define TWIN_WHOLE_EXTREME(Name, op, MaskType, cast)                                               \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, MaskType,               \
-                     const int32_t repeatTime, const int32_t dstRepStride,                         \
-                     const int32_t srcBlkStride, const int32_t srcRepStride,                       \
-                     ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX TWIN_AT) {                 \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, MaskType,            \
+                        const int32_t repeatTime, const int32_t dstRepStride,                      \
+                        const int32_t srcBlkStride, const int32_t srcRepStride,                    \
+                        ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX TWIN_AT) {              \
         TWIN_SITE(#Name);                                                                          \
         TwinReduceCall<isSetMask>(TWIN_WHOLE, op, dst, src, cast(mask), repeatTime, dstRepStride,  \
                                   srcBlkStride, srcRepStride, order, TWIN_WHERE);                  \
@@ -66,18 +67,19 @@ TWIN_WHOLE_EXTREME(WholeReduceMin, TWIN_MIN, const int32_t mask, static_cast<uin
 
 #define TWIN_PART_REDUCE(Name, kind, op)                                                           \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                         \
-                     const int32_t repeatTime, const int32_t mask, const int32_t dstRepStride,     \
-                     const int32_t srcBlkStride, const int32_t srcRepStride TWIN_AT) {             \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                      \
+                        const int32_t repeatTime, const int32_t mask, const int32_t dstRepStride,  \
+                        const int32_t srcBlkStride, const int32_t srcRepStride TWIN_AT) {          \
         TWIN_SITE(#Name);                                                                          \
         TwinReduceCall<isSetMask>(kind, op, dst, src, static_cast<uint64_t>(mask), repeatTime,     \
                                   dstRepStride, srcBlkStride, srcRepStride,                        \
                                   ReduceOrder::ORDER_ONLY_VALUE, TWIN_WHERE);                      \
     }                                                                                              \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                         \
-                     const int32_t repeatTime, const uint64_t mask[], const int32_t dstRepStride,  \
-                     const int32_t srcBlkStride, const int32_t srcRepStride TWIN_AT) {             \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                      \
+                        const int32_t repeatTime, const uint64_t mask[],                           \
+                        const int32_t dstRepStride, const int32_t srcBlkStride,                    \
+                        const int32_t srcRepStride TWIN_AT) {                                      \
         TWIN_SITE(#Name);                                                                          \
         TwinReduceCall<isSetMask>(kind, op, dst, src, mask, repeatTime, dstRepStride,              \
                                   srcBlkStride, srcRepStride, ReduceOrder::ORDER_ONLY_VALUE,       \

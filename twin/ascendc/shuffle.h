@@ -41,10 +41,10 @@ inline void TwinGatherCall(const LocalTensor<T> &dst, const LocalTensor<T> &src,
     TwinRun(v, f, site);
 }
 template <typename T>
-inline void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-                   const LocalTensor<uint32_t> &srcOffset, const uint32_t srcBaseAddr,
-                   const uint64_t mask, const Narrow8 repeatTime,
-                   const Narrow16 dstRepStride TWIN_AT) {
+TWIN_CALL void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                      const LocalTensor<uint32_t> &srcOffset, const uint32_t srcBaseAddr,
+                      const uint64_t mask, const Narrow8 repeatTime,
+                      const Narrow16 dstRepStride TWIN_AT) {
     TWIN_SITE("Gather");
     TwinFields f;
     f.Check(repeatTime), f.Check(dstRepStride);
@@ -53,10 +53,10 @@ inline void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
                    uint16_t(dstRepStride), f, TWIN_WHERE);
 }
 template <typename T>
-inline void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-                   const LocalTensor<uint32_t> &srcOffset, const uint32_t srcBaseAddr,
-                   const uint64_t mask[], const Narrow8 repeatTime,
-                   const Narrow16 dstRepStride TWIN_AT) {
+TWIN_CALL void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                      const LocalTensor<uint32_t> &srcOffset, const uint32_t srcBaseAddr,
+                      const uint64_t mask[], const Narrow8 repeatTime,
+                      const Narrow16 dstRepStride TWIN_AT) {
     TWIN_SITE("Gather");
     TwinFields f;
     f.Check(repeatTime), f.Check(dstRepStride);
@@ -65,18 +65,18 @@ inline void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
                    uint16_t(dstRepStride), f, TWIN_WHERE);
 }
 template <typename T>
-inline void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-                   const LocalTensor<uint32_t> &srcOffset, const uint32_t srcBaseAddr,
-                   const uint32_t count TWIN_AT) {
+TWIN_CALL void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                      const LocalTensor<uint32_t> &srcOffset, const uint32_t srcBaseAddr,
+                      const uint32_t count TWIN_AT) {
     TWIN_SITE("Gather");
     TwinFields f;
     TwinGatherCall(dst, src, srcOffset, srcBaseAddr, TwinCountLanes(count, f), 8, f, TWIN_WHERE);
 }
 
 template <typename T>
-inline void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
-                    const LocalTensor<uint32_t> &offset, const Narrow8 repeatTime,
-                    const GatherRepeatParams &p TWIN_AT) {
+TWIN_CALL void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                       const LocalTensor<uint32_t> &offset, const Narrow8 repeatTime,
+                       const GatherRepeatParams &p TWIN_AT) {
     TWIN_SITE("Gatherb");
     TwinFields f;
     f.Check(repeatTime), f.Check(p.dstBlkStride), f.Check(p.dstRepStride);
@@ -107,10 +107,10 @@ inline void TwinGatherMaskCall(const LocalTensor<T> &dst, const LocalTensor<T> &
     kept = v.kept;
 }
 template <typename T, typename U, GatherMaskMode mode = defaultGatherMaskMode>
-inline void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
-                       const LocalTensor<U> &src1Pattern, const bool reduceMode,
-                       const uint32_t mask, const GatherMaskParams &gatherMaskParams,
-                       uint64_t &rsvdCnt TWIN_AT) {
+TWIN_CALL void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                          const LocalTensor<U> &src1Pattern, const bool reduceMode,
+                          const uint32_t mask, const GatherMaskParams &gatherMaskParams,
+                          uint64_t &rsvdCnt TWIN_AT) {
     TWIN_SITE("GatherMask");
     static_assert(sizeof(T) == sizeof(U) && std::is_unsigned<U>::value,
                   "GatherMask: uint16_t or uint32_t pattern");
@@ -118,9 +118,9 @@ inline void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
                        TWIN_WHERE);
 }
 template <typename T, GatherMaskMode mode = defaultGatherMaskMode>
-inline void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
-                       const uint8_t src1Pattern, const bool reduceMode, const uint32_t mask,
-                       const GatherMaskParams &gatherMaskParams, uint64_t &rsvdCnt TWIN_AT) {
+TWIN_CALL void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                          const uint8_t src1Pattern, const bool reduceMode, const uint32_t mask,
+                          const GatherMaskParams &gatherMaskParams, uint64_t &rsvdCnt TWIN_AT) {
     TWIN_SITE("GatherMask");
     uint8_t pattern = src1Pattern == 0 ? 255 : src1Pattern; /* 0 would mean a tensor here */
     TwinGatherMaskCall(dst, src0, src0, pattern, reduceMode, mask, gatherMaskParams, rsvdCnt,
@@ -128,8 +128,8 @@ inline void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
 }
 
 template <typename T>
-inline void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const Narrow8 repeatTime,
-                 const BrcbRepeatParams &p TWIN_AT) {
+TWIN_CALL void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const Narrow8 repeatTime,
+                    const BrcbRepeatParams &p TWIN_AT) {
     TWIN_SITE("Brcb");
     TwinFields f;
     f.Check(repeatTime), f.Check(p.dstBlkStride), f.Check(p.dstRepStride);
@@ -141,7 +141,7 @@ inline void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const Na
 }
 
 template <typename T>
-inline void Transpose(const LocalTensor<T> &dst, const LocalTensor<T> &src TWIN_AT) {
+TWIN_CALL void Transpose(const LocalTensor<T> &dst, const LocalTensor<T> &src TWIN_AT) {
     TWIN_SITE("Transpose");
     static_assert(sizeof(T) == 2, "Transpose: 16 x 16 of a 16-bit type");
     TwinFields f;
@@ -153,9 +153,9 @@ inline void Transpose(const LocalTensor<T> &dst, const LocalTensor<T> &src TWIN_
 }
 
 template <typename T>
-inline void TransDataTo5HD(const LocalTensor<T> (&dstList)[NCHW_CONV_ADDR_LIST_SIZE],
-                           const LocalTensor<T> (&srcList)[NCHW_CONV_ADDR_LIST_SIZE],
-                           const TransDataTo5HDParams &p TWIN_AT) {
+TWIN_CALL void TransDataTo5HD(const LocalTensor<T> (&dstList)[NCHW_CONV_ADDR_LIST_SIZE],
+                              const LocalTensor<T> (&srcList)[NCHW_CONV_ADDR_LIST_SIZE],
+                              const TransDataTo5HDParams &p TWIN_AT) {
     TWIN_SITE("TransDataTo5HD");
     TwinFields f;
     f.Check(p.repeatTimes), f.Check(p.dstRepStride), f.Check(p.srcRepStride);
@@ -194,8 +194,8 @@ inline void TwinCompareCall(const LocalTensor<U> &dst, const twin_operand &a, co
     TwinRun(v, f, site);
 }
 template <typename T, typename U>
-inline void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
-                    const LocalTensor<T> &src1, CMPMODE cmpMode, uint32_t count TWIN_AT) {
+TWIN_CALL void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
+                       const LocalTensor<T> &src1, CMPMODE cmpMode, uint32_t count TWIN_AT) {
     TWIN_SITE("Compare");
     TwinFields f;
     twin_operand b = TwinOperand(src1);
@@ -203,9 +203,9 @@ inline void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
                        TwinCountLanes(count, f), f, TWIN_WHERE);
 }
 template <typename T, typename U, bool isSetMask = true>
-inline void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
-                    const LocalTensor<T> &src1, CMPMODE cmpMode, const uint64_t mask,
-                    Narrow8 repeatTime, const BinaryRepeatParams &p TWIN_AT) {
+TWIN_CALL void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
+                       const LocalTensor<T> &src1, CMPMODE cmpMode, const uint64_t mask,
+                       Narrow8 repeatTime, const BinaryRepeatParams &p TWIN_AT) {
     TWIN_SITE("Compare");
     TwinFields f;
     f.Check(repeatTime), f.Check(p.src0BlkStride), f.Check(p.src1BlkStride),
@@ -217,8 +217,8 @@ inline void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
                        TWIN_WHERE);
 }
 template <typename T, typename U>
-inline void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const T src1Scalar,
-                          CMPMODE cmpMode, uint32_t count TWIN_AT) {
+TWIN_CALL void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
+                             const T src1Scalar, CMPMODE cmpMode, uint32_t count TWIN_AT) {
     TWIN_SITE("CompareScalar");
     TwinFields f;
     TwinCompareCall<T>(dst, TwinOperand(src0), nullptr, TwinScalar(src1Scalar), cmpMode,
@@ -243,9 +243,9 @@ inline void TwinSelectCall(const LocalTensor<T> &dst, const LocalTensor<U> &sel,
     TwinRun(v, f, site);
 }
 template <typename T, typename U>
-inline void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
-                   const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE selMode,
-                   uint32_t count TWIN_AT) {
+TWIN_CALL void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
+                      const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE selMode,
+                      uint32_t count TWIN_AT) {
     TWIN_SITE("Select");
     TwinFields f;
     twin_operand b = TwinOperand(src1);
@@ -253,17 +253,17 @@ inline void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
                    TwinCountLanes(count, f), 1, 8, f, TWIN_WHERE);
 }
 template <typename T, typename U>
-inline void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
-                   const LocalTensor<T> &src0, T src1, SELMODE selMode, uint32_t count TWIN_AT) {
+TWIN_CALL void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
+                      const LocalTensor<T> &src0, T src1, SELMODE selMode, uint32_t count TWIN_AT) {
     TWIN_SITE("Select");
     TwinFields f;
     TwinSelectCall(dst, selMask, TwinOperand(src0), nullptr, TwinScalar(src1), selMode,
                    TwinCountLanes(count, f), 1, 8, f, TWIN_WHERE);
 }
 template <typename T, typename U, bool isSetMask = true>
-inline void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
-                   const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE selMode,
-                   uint64_t mask, Narrow8 repeatTime, const BinaryRepeatParams &p TWIN_AT) {
+TWIN_CALL void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
+                      const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE selMode,
+                      uint64_t mask, Narrow8 repeatTime, const BinaryRepeatParams &p TWIN_AT) {
     TWIN_SITE("Select");
     TwinFields f;
     f.Check(repeatTime), f.Check(p.dstBlkStride), f.Check(p.src0BlkStride),

@@ -54,25 +54,25 @@ inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
     return workspace;
 }
 
-inline void SetMaskCount(TWIN_ALONE) {
+TWIN_CALL void SetMaskCount(TWIN_ALONE) {
     TWIN_SITE("SetMaskCount");
     twin_mask_mode(true, TWIN_WHERE);
 }
-inline void SetMaskNorm(TWIN_ALONE) {
+TWIN_CALL void SetMaskNorm(TWIN_ALONE) {
     TWIN_SITE("SetMaskNorm");
     twin_mask_mode(false, TWIN_WHERE);
 }
-inline void ResetMask(TWIN_ALONE) {
+TWIN_CALL void ResetMask(TWIN_ALONE) {
     TWIN_SITE("ResetMask");
     twin_mask_set(~0ull, ~0ull, TWIN_WHERE);
 }
 template <typename T, MaskMode mode = MaskMode::NORMAL>
-inline void SetVectorMask(const uint64_t maskHigh, const uint64_t maskLow TWIN_AT) {
+TWIN_CALL void SetVectorMask(const uint64_t maskHigh, const uint64_t maskLow TWIN_AT) {
     TWIN_SITE("SetVectorMask");
     twin_mask_set(maskHigh, maskLow, TWIN_WHERE);
 }
 template <typename T, MaskMode mode = MaskMode::NORMAL>
-inline void SetVectorMask(int32_t len TWIN_AT) {
+TWIN_CALL void SetVectorMask(int32_t len TWIN_AT) {
     TWIN_SITE("SetVectorMask");
     if (mode == MaskMode::COUNTER) {
         twin_mask_set(0, static_cast<uint64_t>(len), TWIN_WHERE);
@@ -86,15 +86,16 @@ inline void SetVectorMask(int32_t len TWIN_AT) {
     }
 }
 
-template <bool isAIVOnly = true> inline void SyncAll(TWIN_ALONE) {
+template <bool isAIVOnly = true> TWIN_CALL void SyncAll(TWIN_ALONE) {
     TWIN_SITE("SyncAll");
     static_assert(isAIVOnly,
                   "SyncAll<false> also waits for cube cores, which the twin does not have");
     twin_sync_all(TWIN_WHERE);
 }
 template <bool isAIVOnly = true>
-inline void SyncAll(const GlobalTensor<int32_t> &gmWorkspace,
-                    const LocalTensor<int32_t> &ubWorkspace, const int32_t usedCores = 0 TWIN_AT) {
+TWIN_CALL void SyncAll(const GlobalTensor<int32_t> &gmWorkspace,
+                       const LocalTensor<int32_t> &ubWorkspace,
+                       const int32_t usedCores = 0 TWIN_AT) {
     TWIN_SITE("SyncAll");
     twin_sync_all_soft(gmWorkspace.address, &ubWorkspace.raw, usedCores, TWIN_WHERE);
 }

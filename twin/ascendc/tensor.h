@@ -20,7 +20,7 @@ template <typename T> class LocalTensor {
         return GetPhyAddr() + uint64_t(offset) * sizeof(T);
     }
 
-    LocalTensor operator[](const TwinIndex index) const {
+    TWIN_CALL LocalTensor operator[](const TwinIndex index) const {
         LocalTensor t = *this;
 #if TWIN_CHECKED
         const uint64_t offset = index.value;
@@ -35,7 +35,7 @@ template <typename T> class LocalTensor {
         return t;
     }
 
-    template <typename U> LocalTensor<U> ReinterpretCast() const {
+    template <typename U> TWIN_CALL LocalTensor<U> ReinterpretCast() const {
         LocalTensor<U> t;
         t.raw = raw;
         return t;
@@ -71,7 +71,7 @@ template <typename T> class GlobalTensor {
     }
     uint64_t GetSize() const { return bufferSize_; }
 
-    GlobalTensor operator[](const uint64_t offset) const {
+    TWIN_CALL GlobalTensor operator[](const uint64_t offset) const {
         GlobalTensor t = *this;
         t.address = address + offset * sizeof(T);
         t.bufferSize_ = bufferSize_ > offset ? bufferSize_ - offset : 0;

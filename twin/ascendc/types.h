@@ -20,6 +20,16 @@
 #define __CCE_AICORE__ 220
 #endif
 
+/* What a kernel calls is part of it in the build that counts. A call has a cost by its kind, so
+ * handing arguments to the twin's own function is none of the kernel's work; and a compiler that
+ * may choose stops inlining where a kernel grows large, so that one counted what another did not.
+ */
+#if TWIN_CHECKED
+#define TWIN_CALL inline __attribute__((always_inline))
+#else
+#define TWIN_CALL inline
+#endif
+
 #define GM_ADDR __gm__ uint8_t *
 
 enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_ALL, PIPE_FIX };

@@ -48,17 +48,17 @@ inline void TwinUnaryCall(twin_prim_id prim, const LocalTensor<D> &dst, const Lo
 
 #define TWIN_BINARY_MASKED(Name, Prim)                                                             \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                        \
-                     const LocalTensor<T> &src1, uint64_t mask[], const Narrow8 repeatTime,        \
-                     const BinaryRepeatParams &repeatParams TWIN_AT) {                             \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                     \
+                        const LocalTensor<T> &src1, uint64_t mask[], const Narrow8 repeatTime,     \
+                        const BinaryRepeatParams &repeatParams TWIN_AT) {                          \
         TWIN_SITE(#Name);                                                                          \
         TwinBinaryCall<isSetMask>(Prim<T>(), dst, src0, src1, static_cast<const uint64_t *>(mask), \
                                   repeatTime, repeatParams, TWIN_WHERE);                           \
     }                                                                                              \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                        \
-                     const LocalTensor<T> &src1, uint64_t mask, const Narrow8 repeatTime,          \
-                     const BinaryRepeatParams &repeatParams TWIN_AT) {                             \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                     \
+                        const LocalTensor<T> &src1, uint64_t mask, const Narrow8 repeatTime,       \
+                        const BinaryRepeatParams &repeatParams TWIN_AT) {                          \
         TWIN_SITE(#Name);                                                                          \
         TwinBinaryCall<isSetMask>(Prim<T>(), dst, src0, src1, mask, repeatTime, repeatParams,      \
                                   TWIN_WHERE);                                                     \
@@ -67,8 +67,8 @@ inline void TwinUnaryCall(twin_prim_id prim, const LocalTensor<D> &dst, const Lo
 #define TWIN_BINARY(Name, Prim)                                                                    \
     TWIN_BINARY_MASKED(Name, Prim)                                                                 \
     template <typename T>                                                                          \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                        \
-                     const LocalTensor<T> &src1, const int32_t &count TWIN_AT) {                   \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                     \
+                        const LocalTensor<T> &src1, const int32_t &count TWIN_AT) {                \
         TWIN_SITE(#Name);                                                                          \
         TwinCountCall(Prim<T>(), dst, src0, src1, TwinNoScalar(), count, TWIN_WHERE);              \
     }
@@ -85,8 +85,8 @@ TWIN_BINARY_MASKED(Or, TwinOROf)
 /* The count forms also take 32-bit integers, as twice as many 16-bit ones. */
 #define TWIN_LOGIC(Name, Prim)                                                                     \
     template <typename T>                                                                          \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                        \
-                     const LocalTensor<T> &src1, const int32_t &count TWIN_AT) {                   \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                     \
+                        const LocalTensor<T> &src1, const int32_t &count TWIN_AT) {                \
         TWIN_SITE(#Name);                                                                          \
         static_assert(TwinIsOneOf<T, int16_t, uint16_t, int32_t, uint32_t>(),                      \
                       #Name ": 16- and 32-bit integers");                                          \
@@ -106,49 +106,49 @@ template <typename T, typename U> constexpr twin_prim_id TwinMlaOf() {
     return ff ? TWIN_MLA_F32 : hh ? TWIN_MLA_F16 : TWIN_MLA_MIX;
 }
 template <typename T, typename U, bool isSetMask = true>
-inline void MulAddDst(const LocalTensor<T> &dst, const LocalTensor<U> &src0,
-                      const LocalTensor<U> &src1, const uint64_t mask[], const Narrow8 repeatTime,
-                      const BinaryRepeatParams &repeatParams TWIN_AT) {
+TWIN_CALL void MulAddDst(const LocalTensor<T> &dst, const LocalTensor<U> &src0,
+                         const LocalTensor<U> &src1, const uint64_t mask[],
+                         const Narrow8 repeatTime, const BinaryRepeatParams &repeatParams TWIN_AT) {
     TWIN_SITE("MulAddDst");
     TwinBinaryCall<isSetMask>(TwinMlaOf<T, U>(), dst, src0, src1, mask, repeatTime, repeatParams,
                               TWIN_WHERE);
 }
 template <typename T, typename U, bool isSetMask = true>
-inline void MulAddDst(const LocalTensor<T> &dst, const LocalTensor<U> &src0,
-                      const LocalTensor<U> &src1, uint64_t mask, const Narrow8 repeatTime,
-                      const BinaryRepeatParams &repeatParams TWIN_AT) {
+TWIN_CALL void MulAddDst(const LocalTensor<T> &dst, const LocalTensor<U> &src0,
+                         const LocalTensor<U> &src1, uint64_t mask, const Narrow8 repeatTime,
+                         const BinaryRepeatParams &repeatParams TWIN_AT) {
     TWIN_SITE("MulAddDst");
     TwinBinaryCall<isSetMask>(TwinMlaOf<T, U>(), dst, src0, src1, mask, repeatTime, repeatParams,
                               TWIN_WHERE);
 }
 template <typename T, typename U>
-inline void MulAddDst(const LocalTensor<T> &dst, const LocalTensor<U> &src0,
-                      const LocalTensor<U> &src1, const int32_t &count TWIN_AT) {
+TWIN_CALL void MulAddDst(const LocalTensor<T> &dst, const LocalTensor<U> &src0,
+                         const LocalTensor<U> &src1, const int32_t &count TWIN_AT) {
     TWIN_SITE("MulAddDst");
     TwinCountCall(TwinMlaOf<T, U>(), dst, src0, src1, TwinNoScalar(), count, TWIN_WHERE);
 }
 
 #define TWIN_SCALAR(Name, Prim)                                                                    \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue,   \
-                     uint64_t mask[], const Narrow8 repeatTime,                                    \
-                     const UnaryRepeatParams &repeatParams TWIN_AT) {                              \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                      \
+                        const T &scalarValue, uint64_t mask[], const Narrow8 repeatTime,           \
+                        const UnaryRepeatParams &repeatParams TWIN_AT) {                           \
         TWIN_SITE(#Name);                                                                          \
         TwinUnaryCall<isSetMask>(Prim<T>(), dst, src, TwinScalar(scalarValue),                     \
                                  static_cast<const uint64_t *>(mask), repeatTime, repeatParams,    \
                                  TWIN_WHERE);                                                      \
     }                                                                                              \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue,   \
-                     uint64_t mask, const Narrow8 repeatTime,                                      \
-                     const UnaryRepeatParams &repeatParams TWIN_AT) {                              \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                      \
+                        const T &scalarValue, uint64_t mask, const Narrow8 repeatTime,             \
+                        const UnaryRepeatParams &repeatParams TWIN_AT) {                           \
         TWIN_SITE(#Name);                                                                          \
         TwinUnaryCall<isSetMask>(Prim<T>(), dst, src, TwinScalar(scalarValue), mask, repeatTime,   \
                                  repeatParams, TWIN_WHERE);                                        \
     }                                                                                              \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue,   \
-                     const int32_t &count TWIN_AT) {                                               \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                      \
+                        const T &scalarValue, const int32_t &count TWIN_AT) {                      \
         TWIN_SITE(#Name);                                                                          \
         TwinCountCall(Prim<T>(), dst, src, src, TwinScalar(scalarValue), count, TWIN_WHERE);       \
     }
@@ -161,23 +161,23 @@ TWIN_SCALAR(ShiftRight, TwinShiftRightOf)
 
 #define TWIN_UNARY(Name, Prim)                                                                     \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask[],        \
-                     const Narrow8 repeatTime, const UnaryRepeatParams &repeatParams TWIN_AT) {    \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask[],     \
+                        const Narrow8 repeatTime, const UnaryRepeatParams &repeatParams TWIN_AT) { \
         TWIN_SITE(#Name);                                                                          \
         TwinUnaryCall<isSetMask>(Prim<T>(), dst, src, TwinNoScalar(),                              \
                                  static_cast<const uint64_t *>(mask), repeatTime, repeatParams,    \
                                  TWIN_WHERE);                                                      \
     }                                                                                              \
     template <typename T, bool isSetMask = true>                                                   \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask,          \
-                     const Narrow8 repeatTime, const UnaryRepeatParams &repeatParams TWIN_AT) {    \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask,       \
+                        const Narrow8 repeatTime, const UnaryRepeatParams &repeatParams TWIN_AT) { \
         TWIN_SITE(#Name);                                                                          \
         TwinUnaryCall<isSetMask>(Prim<T>(), dst, src, TwinNoScalar(), mask, repeatTime,            \
                                  repeatParams, TWIN_WHERE);                                        \
     }                                                                                              \
     template <typename T>                                                                          \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                         \
-                     const int32_t &count TWIN_AT) {                                               \
+    TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                      \
+                        const int32_t &count TWIN_AT) {                                            \
         TWIN_SITE(#Name);                                                                          \
         TwinCountCall(Prim<T>(), dst, src, src, TwinNoScalar(), count, TWIN_WHERE);                \
     }
@@ -198,25 +198,25 @@ template <typename T, typename U> constexpr twin_prim_id TwinAxpyOf() {
     return ff ? TWIN_AXPY_F32 : hh ? TWIN_AXPY_F16 : TWIN_AXPY_MIX;
 }
 template <typename T, typename U, bool isSetMask = true>
-inline void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &scalarValue,
-                 uint64_t mask, const Narrow8 repeatTime,
-                 const UnaryRepeatParams &repeatParams TWIN_AT) {
+TWIN_CALL void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &scalarValue,
+                    uint64_t mask, const Narrow8 repeatTime,
+                    const UnaryRepeatParams &repeatParams TWIN_AT) {
     TWIN_SITE("Axpy");
     TwinUnaryCall<isSetMask>(TwinAxpyOf<T, U>(), dst, src, TwinScalar(scalarValue), mask,
                              repeatTime, repeatParams, TWIN_WHERE);
 }
 template <typename T, typename U, bool isSetMask = true>
-inline void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &scalarValue,
-                 uint64_t mask[], const Narrow8 repeatTime,
-                 const UnaryRepeatParams &repeatParams TWIN_AT) {
+TWIN_CALL void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &scalarValue,
+                    uint64_t mask[], const Narrow8 repeatTime,
+                    const UnaryRepeatParams &repeatParams TWIN_AT) {
     TWIN_SITE("Axpy");
     TwinUnaryCall<isSetMask>(TwinAxpyOf<T, U>(), dst, src, TwinScalar(scalarValue),
                              static_cast<const uint64_t *>(mask), repeatTime, repeatParams,
                              TWIN_WHERE);
 }
 template <typename T, typename U>
-inline void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &scalarValue,
-                 const int32_t &count TWIN_AT) {
+TWIN_CALL void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &scalarValue,
+                    const int32_t &count TWIN_AT) {
     TWIN_SITE("Axpy");
     TwinCountCall(TwinAxpyOf<T, U>(), dst, src, src, TwinScalar(scalarValue), count, TWIN_WHERE);
 }
