@@ -99,8 +99,8 @@ __aicore__ inline Pace pace_of(const Tiling &t, const Copies &mine) {
 }
 
 template <typename Y> __aicore__ inline void do_steps(Core<Y> &c) {
-    using T = typename Y::Data;
     const Tiling &t = *c.t;
+    uint32_t slot = 0;
     Copies copies = my_jobs(t);
     Pace pace = pace_of(t, copies);
     Step next;
@@ -109,14 +109,15 @@ template <typename Y> __aicore__ inline void do_steps(Core<Y> &c) {
     bool more = find_chunk(t, next);
     if (more) {
         settle(t, next);
-        load(c, next);
+        load(c, next, 0);
     }
     while (more) {
-        LocalTensor<T> in = c.in.template DeQue<T>();
+        wait_in(c, slot);
         const Step now = next;
         more = advance(t, next);
-        if (more) load(c, next);
-        compute(c, in, now);
+        if (more) load(c, next, slot ^ 1);
+        compute(c, now, slot);
+        slot ^= 1;
         if (now.last && now.finish && t.stream[now.stream].weighted) flush_sums(c, now);
         for (pace.due += pace.copies; pace.copied < pace.due; pace.copied += pace.steps) {
             if (!copy_next(c, copies)) break;
@@ -126,12 +127,61 @@ template <typename Y> __aicore__ inline void do_steps(Core<Y> &c) {
     }
 }
 
+template <typename Y> __aicore__ inline void open_slots(Core<Y> &c, TPipe &pipe) {
+    using T = typename Y::Data;
+    const Tiling &t = *c.t;
+    pipe.InitBuffer(c.in_buffer, 2 * t.in_bytes);
+    pipe.InitBuffer(c.copy_buffer, 2 * t.copy_bytes);
+    pipe.InitBuffer(c.out_buffer, t.out_bytes);
+    if (t.flush_bytes) {
+        pipe.InitBuffer(c.sum_buffer, t.flush_bytes);
+        c.sum = c.sum_buffer.template Get<float>();
+    }
+    c.out = c.out_buffer.template Get<T>();
+    c.turn = 0;
+    Slots &s = c.slots;
+    s.out_full = pipe.AllocEventID<HardEvent::V_MTE3>();
+    s.out_free = pipe.AllocEventID<HardEvent::MTE3_V>();
+    s.sum_full = pipe.AllocEventID<HardEvent::V_MTE3>();
+    s.sum_free = pipe.AllocEventID<HardEvent::MTE3_V>();
+    SetFlag<HardEvent::MTE3_V>(s.out_free);
+    SetFlag<HardEvent::MTE3_V>(s.sum_free);
+    for (uint32_t i = 0; i < 2; i++) {
+        c.in[i] = c.in_buffer.template Get<T>()[i * t.in_bytes / sizeof(T)];
+        c.copy[i] = c.copy_buffer.template Get<T>()[i * t.copy_bytes / sizeof(T)];
+        s.in_full[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
+        s.in_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
+        s.copy_full[i] = pipe.AllocEventID<HardEvent::MTE2_MTE3>();
+        s.copy_free[i] = pipe.AllocEventID<HardEvent::MTE3_MTE2>();
+        SetFlag<HardEvent::V_MTE2>(s.in_free[i]);
+        SetFlag<HardEvent::MTE3_MTE2>(s.copy_free[i]);
+    }
+}
+
+/* No flag stays set behind the kernel. */
+template <typename Y> __aicore__ inline void close_slots(Core<Y> &c, TPipe &pipe) {
+    const Slots &s = c.slots;
+    WaitFlag<HardEvent::MTE3_V>(s.out_free);
+    WaitFlag<HardEvent::MTE3_V>(s.sum_free);
+    pipe.ReleaseEventID<HardEvent::V_MTE3>(s.out_full);
+    pipe.ReleaseEventID<HardEvent::MTE3_V>(s.out_free);
+    pipe.ReleaseEventID<HardEvent::V_MTE3>(s.sum_full);
+    pipe.ReleaseEventID<HardEvent::MTE3_V>(s.sum_free);
+    for (uint32_t i = 0; i < 2; i++) {
+        WaitFlag<HardEvent::V_MTE2>(s.in_free[i]);
+        WaitFlag<HardEvent::MTE3_MTE2>(s.copy_free[i]);
+        pipe.ReleaseEventID<HardEvent::MTE2_V>(s.in_full[i]);
+        pipe.ReleaseEventID<HardEvent::V_MTE2>(s.in_free[i]);
+        pipe.ReleaseEventID<HardEvent::MTE2_MTE3>(s.copy_full[i]);
+        pipe.ReleaseEventID<HardEvent::MTE3_MTE2>(s.copy_free[i]);
+    }
+}
+
 /* What follows from the shapes alone. */
-template <typename Y>
-__aicore__ inline void prepare(Core<Y> &c, const Tiling &t, const Args &args) {
+template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &args) {
     using T = typename Y::Data;
     using W = typename Y::Weight;
-    c.t = &t;
+    const Tiling &t = *c.t;
     c.args = &args;
     c.k[0] = columns_of<T>(t, false);
     c.k[1] = columns_of<T>(t, true);
@@ -189,12 +239,10 @@ template <typename Y, bool weights> __aicore__ inline void run(const Tiling &t, 
     TPipe pipe;
     Core<Y> c;
     if (t.dim == 0) return;
-    pipe.InitBuffer(c.in, 2, t.in_bytes);
-    pipe.InitBuffer(c.out, 1, t.out_bytes);
-    pipe.InitBuffer(c.copy, 2, t.copy_bytes);
-    if constexpr (weights) pipe.InitBuffer(c.flush, 1, t.flush_bytes);
+    c.t = &t;
+    open_slots(c, pipe);
     pipe.InitBuffer(c.calc, t.calc_bytes);
-    prepare(c, t, args);
+    prepare(c, args);
     ResetMask();
     Duplicate(c.w.part, 0.0f, static_cast<int32_t>(t.zero_bytes / sizeof(float)));
     if (t.swap_entries) {
@@ -207,6 +255,7 @@ template <typename Y, bool weights> __aicore__ inline void run(const Tiling &t, 
         SyncAll();
         add_partials(c);
     }
+    close_slots(c, pipe);
 }
 
 } // namespace norm_rope_concat

@@ -78,13 +78,24 @@ struct Work {
         rstd_row, stat_wide, part, fold, spare, stat;
 };
 
-/* in: a tile as loaded, g, x, mean, rstd, rows of cos and sin, gamma. k: of the column blocks
- * before the last, and of that; copied: of lines that only move. */
+/* What the pipes tell each other about the buffers that data come and go by. Not queues: those
+ * cost the scalar unit five times as much. */
+struct Slots {
+    TEventID in_full[2], in_free[2], copy_full[2], copy_free[2];
+    TEventID out_full, out_free, sum_full, sum_free;
+};
+
+/* in: two tiles as loaded, g, x, mean, rstd, rows of cos and sin, gamma; copy: two of lines that
+ * only move, of which `turn` is next; sum: of a chunk. k: of the column blocks before the last, and
+ * of that; copied: of lines that only move. */
 template <typename Y> struct Core {
-    TQue<TPosition::VECIN, 1> in;
-    TQue<TPosition::VECOUT, 1> out, flush;
-    TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> copy;
+    TBuf<TPosition::VECIN> in_buffer, copy_buffer;
+    TBuf<TPosition::VECOUT> out_buffer, sum_buffer;
     TBuf<TPosition::VECCALC> calc;
+    LocalTensor<typename Y::Data> in[2], copy[2], out;
+    LocalTensor<float> sum;
+    Slots slots;
+    uint32_t turn;
     const Tiling *t;
     const Args *args;
     Columns k[2], copied;

@@ -11,6 +11,37 @@
 
 namespace norm_rope_concat {
 
+/* A tile on the way in: MTE2 takes a buffer and sends it, V waits for it and frees it. */
+template <typename Y> AICORE_INLINE void take_in(const Core<Y> &c, uint32_t slot) {
+    WaitFlag<HardEvent::V_MTE2>(c.slots.in_free[slot]);
+}
+
+template <typename Y> AICORE_INLINE void send_in(const Core<Y> &c, uint32_t slot) {
+    SetFlag<HardEvent::MTE2_V>(c.slots.in_full[slot]);
+}
+
+template <typename Y> AICORE_INLINE void wait_in(const Core<Y> &c, uint32_t slot) {
+    WaitFlag<HardEvent::MTE2_V>(c.slots.in_full[slot]);
+}
+
+template <typename Y> AICORE_INLINE void free_in(const Core<Y> &c, uint32_t slot) {
+    SetFlag<HardEvent::V_MTE2>(c.slots.in_free[slot]);
+}
+
+/* On the way out: V takes the buffer and sends it, MTE3 frees it. */
+template <typename Y> AICORE_INLINE void take_out(const Core<Y> &c) {
+    WaitFlag<HardEvent::MTE3_V>(c.slots.out_free);
+}
+
+template <typename Y> AICORE_INLINE void send_out(const Core<Y> &c) {
+    SetFlag<HardEvent::V_MTE3>(c.slots.out_full);
+    WaitFlag<HardEvent::V_MTE3>(c.slots.out_full);
+}
+
+template <typename Y> AICORE_INLINE void free_out(const Core<Y> &c) {
+    SetFlag<HardEvent::MTE3_V>(c.slots.out_free);
+}
+
 template <typename T>
 __aicore__ inline void open_stream(const Tiling &t, const Args &a, uint32_t stream, Stream<T> &s) {
     uint32_t kind = stream / 2, added = stream % 2; /* kind: query, key, value */
@@ -196,15 +227,18 @@ AICORE_INLINE void move(Core<Y> &c, const Stream<typename Y::Data> &s, const Col
                         uint32_t column, int64_t line, uint32_t lines, Rect &r) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
-    LocalTensor<T> tile = c.copy.template AllocTensor<T>();
+    uint32_t turn = c.turn;
+    const LocalTensor<T> &tile = c.copy[turn];
+    WaitFlag<HardEvent::MTE3_MTE2>(c.slots.copy_free[turn]);
     start(t, *s.t, lines, r);
     do {
         load_rect(t, s, k, column, r, tile);
     } while (next_rect(t, *s.t, r));
-    c.copy.EnQue(tile);
-    tile = c.copy.template DeQue<T>();
+    SetFlag<HardEvent::MTE2_MTE3>(c.slots.copy_full[turn]);
+    WaitFlag<HardEvent::MTE2_MTE3>(c.slots.copy_full[turn]);
     store_rows(t, k, column, s.dx, tile, line, lines);
-    c.copy.FreeTensor(tile);
+    SetFlag<HardEvent::MTE3_MTE2>(c.slots.copy_free[turn]);
+    c.turn = turn ^ 1;
 }
 
 /* A part of a line that is longer than the buffer. */

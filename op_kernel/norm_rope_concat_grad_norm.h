@@ -159,9 +159,8 @@ AICORE_INLINE void subtract(Core<Y> &c, const Tile &v, const Numbers &sum, const
         by_line<MUL>(w.w0, w.w0, rstd, v.lines, v.pitch);
         vector_done();
     } else {
-        LocalTensor<T> out = c.out.template AllocTensor<T>();
-        by_line<MUL>(out, w.w0, rstd, v.lines, v.pitch);
-        c.out.EnQue(out);
+        take_out(c);
+        by_line<MUL>(c.out, w.w0, rstd, v.lines, v.pitch);
     }
 }
 

@@ -33,13 +33,13 @@ struct Step {
     bool sums, finish, first, last, gamma;
 };
 
-/* One tile in UB; count = lines * pitch, in whole repeats if it can be, else 0. one: it is one
- * rectangle, all of it rotated, with more heads than rows. */
+/* One tile in UB, as loaded in a slot; count = lines * pitch, in whole repeats if it can be, else
+ * 0. one: it is one rectangle, all of it rotated, with more heads than rows. */
 struct Tile {
     const NrcStreamTiling *s;
     const Step *p;
     const Columns *k;
-    uint32_t lines, pitch, count, repeats;
+    uint32_t slot, lines, pitch, count, repeats;
     bool one;
 };
 

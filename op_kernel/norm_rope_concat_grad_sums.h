@@ -36,15 +36,16 @@ template <typename Y> __aicore__ inline void flush_sums(Core<Y> &c, const Step &
         n = fold_once(dgamma, n, k.pitch);
         vector_done();
     }
-    LocalTensor<float> out = c.flush.template AllocTensor<float>();
+    const LocalTensor<float> &out = c.sum;
+    WaitFlag<HardEvent::MTE3_V>(c.slots.sum_free);
     Muls(out, dgamma, 1.0f, static_cast<int32_t>(k.pitch));
     if (beta) Muls(out[k.pitch], dbeta, 1.0f, static_cast<int32_t>(k.pitch));
-    c.flush.EnQue(out);
-    out = c.flush.template DeQue<float>();
+    SetFlag<HardEvent::V_MTE3>(c.slots.sum_full);
+    WaitFlag<HardEvent::V_MTE3>(c.slots.sum_full);
     uint32_t column = p.block * c.k[0].pitch;
     DataCopy(partial_sums(c, p.chunk, 0)[column], out, k.pitch);
     if (beta) DataCopy(partial_sums(c, p.chunk, 1)[column], out[k.pitch], k.pitch);
-    c.flush.FreeTensor(out);
+    SetFlag<HardEvent::MTE3_V>(c.slots.sum_free);
 }
 
 /* Columns of one vector that are added up together, in the workspace and in the result. */
@@ -75,34 +76,35 @@ __aicore__ inline void add_up(Core<Y> &c, int64_t first, int64_t count, int whic
     using T = typename Y::Weight;
     const Tiling &t = *c.t;
     const LocalTensor<float> &sum = c.w.w2;
+    const LocalTensor<float> in = c.in[0].template ReinterpretCast<float>();
+    const LocalTensor<T> out = c.out.template ReinterpretCast<T>();
     vector_done();
     Duplicate(sum, 0.0f, static_cast<int32_t>(g.padded));
     for (int64_t done = 0; done < count; done += t.batch) {
         uint32_t rows = least64(t.batch, count - done);
-        LocalTensor<float> in = c.in.template AllocTensor<float>();
+        take_in(c, 0);
         load_blocks(in, partial_sums(c, first + done, which)[g.column], rows, g.padded, g.padded,
                     2 * t.width, g.padded);
-        c.in.EnQue(in);
-        in = c.in.template DeQue<float>();
+        send_in(c, 0);
+        wait_in(c, 0);
         for (uint32_t n = rows; n > 1;) {
             n = fold_once(in, n, g.padded);
             vector_done();
         }
         vector_done();
         Add(sum, sum, in, static_cast<int32_t>(g.padded));
-        c.in.FreeTensor(in);
+        free_in(c, 0);
     }
     vector_done();
-    LocalTensor<T> out = c.out.template AllocTensor<T>();
+    take_out(c);
     if constexpr (sizeof(T) == 2) {
         Cast(out, sum, RoundMode::CAST_RINT, g.padded);
     } else {
         Muls(out, sum, 1.0f, static_cast<int32_t>(g.padded));
     }
-    c.out.EnQue(out);
-    out = c.out.template DeQue<T>();
+    send_out(c);
     DataCopyPad(result[g.result], out, {1, static_cast<uint32_t>(g.width * sizeof(T)), 0, 0, 0});
-    c.out.FreeTensor(out);
+    free_out(c);
 }
 
 /* This core's share of the last sums. */

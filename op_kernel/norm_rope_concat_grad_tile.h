@@ -22,13 +22,14 @@ AICORE_INLINE void load_tables(const Tiling &t, const Columns &k, uint32_t colum
 }
 
 /* Also finds out where the tile ends, and how many rows of cos and sin it has. */
-template <typename Y> __aicore__ inline void load(Core<Y> &c, Step &p) {
+template <typename Y> __aicore__ inline void load(Core<Y> &c, Step &p, uint32_t slot) {
     using T = typename Y::Data;
     using W = typename Y::Weight;
     const Tiling &t = *c.t;
     const Stream<T> &s = c.stream[p.stream];
     const Columns &k = columns_at(c, t, p.block);
-    LocalTensor<T> in = c.in.template AllocTensor<T>();
+    const LocalTensor<T> &in = c.in[slot];
+    take_in(c, slot);
     Rect r = p.rect;
     p.rows = 0;
     do {
@@ -53,7 +54,7 @@ template <typename Y> __aicore__ inline void load(Core<Y> &c, Step &p) {
         const LocalTensor<W> gamma = in.template ReinterpretCast<W>()[t.at_gamma / sizeof(W)];
         load_rows(t, k, p.column, gamma, c.gamma[p.stream], 0, 1);
     }
-    c.in.EnQue(in);
+    send_in(c, slot);
 }
 
 /* Rows that are fp32. Beside 16-bit data a block of every piece may not have been loaded. */
@@ -138,7 +139,7 @@ AICORE_INLINE void scale_lines(const Work &w, const Tile &v) {
 }
 
 template <typename Y>
-AICORE_INLINE void turn_halves(Core<Y> &c, LocalTensor<typename Y::Data> &in, const Tile &v) {
+AICORE_INLINE void turn_halves(Core<Y> &c, const LocalTensor<typename Y::Data> &in, const Tile &v) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
     Work &w = c.w;
@@ -152,7 +153,7 @@ AICORE_INLINE void turn_halves(Core<Y> &c, LocalTensor<typename Y::Data> &in, co
             take_table(t, *v.k, w.sin, in, t.at_sin, rows);
         }
     }
-    if constexpr (sizeof(T) == 2) c.in.FreeTensor(in);
+    if constexpr (sizeof(T) == 2) free_in(c, v.slot);
     vector_done();
     centre(w, v);
     if (rows) turn(t, v, w.w2, w.w0, w.sin);
@@ -185,7 +186,7 @@ __aicore__ inline void swap_rows(Core<Y> &c, Tile v, const LocalTensor<float> &s
 }
 
 template <typename Y>
-__aicore__ inline void turn_pairs(Core<Y> &c, LocalTensor<typename Y::Data> &in, Tile v) {
+__aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data> &in, Tile v) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
     Work &w = c.w;
@@ -214,7 +215,7 @@ __aicore__ inline void turn_pairs(Core<Y> &c, LocalTensor<typename Y::Data> &in,
         turn(t, v, w.w0, w.w0, w.cos);
         cast_flat(turned, in, RoundMode::CAST_NONE, v.count, v.repeats);
         if (!t.wide_tables) widen(w.sin, sin, table);
-        c.in.FreeTensor(in);
+        free_in(c, v.slot);
         vector_done();
         negate_odd(w.sin, table);
     } else {
@@ -237,34 +238,33 @@ __aicore__ inline void turn_pairs(Core<Y> &c, LocalTensor<typename Y::Data> &in,
 
 /* dx to GM. 16-bit types go through a cast; fp32 with a norm is in the buffer already. */
 template <typename Y>
-AICORE_INLINE void store(Core<Y> &c, LocalTensor<typename Y::Data> &in, const Tile &v,
-                         const Columns &k, const LocalTensor<float> &stat) {
+AICORE_INLINE void store(Core<Y> &c, const Tile &v, const Columns &k,
+                         const LocalTensor<float> &stat) {
     using T = typename Y::Data;
     const Work &w = c.w;
     if (v.s->norm) subtract_means(c, v, stat);
     if (sizeof(T) == 2 || !v.s->norm) {
-        LocalTensor<T> out = c.out.template AllocTensor<T>();
+        take_out(c);
         if constexpr (sizeof(T) == 2) {
-            cast_flat(out, w.w0, RoundMode::CAST_RINT, v.count, v.repeats);
+            cast_flat(c.out, w.w0, RoundMode::CAST_RINT, v.count, v.repeats);
         } else {
-            Muls(out, w.w0, 1.0f, static_cast<int32_t>(v.count));
+            Muls(c.out, w.w0, 1.0f, static_cast<int32_t>(v.count));
         }
-        c.out.EnQue(out);
     }
-    if constexpr (sizeof(T) == 4) c.in.FreeTensor(in);
-    LocalTensor<T> out = c.out.template DeQue<T>();
-    store_rows(*c.t, k, v.p->column, c.stream[v.p->stream].dx, out, v.p->line, v.lines);
-    c.out.FreeTensor(out);
+    if constexpr (sizeof(T) == 4) free_in(c, v.slot);
+    send_out(c);
+    store_rows(*c.t, k, v.p->column, c.stream[v.p->stream].dx, c.out, v.p->line, v.lines);
+    free_out(c);
 }
 
-/* Everything between load and store. `in` is the tile as loaded; it is given back as early as
- * possible. */
-template <typename Y>
-AICORE_INLINE void compute(Core<Y> &c, LocalTensor<typename Y::Data> &in, const Step &p) {
+/* Everything between load and store. The tile as loaded is given back as early as possible. */
+template <typename Y> AICORE_INLINE void compute(Core<Y> &c, const Step &p, uint32_t slot) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
     const Columns &k = columns_at(c, t, p.block);
+    const LocalTensor<T> &in = c.in[slot];
     Tile v;
+    v.slot = slot;
     v.s = &t.stream[p.stream];
     v.p = &p;
     v.lines = p.lines;
@@ -287,9 +287,9 @@ AICORE_INLINE void compute(Core<Y> &c, LocalTensor<typename Y::Data> &in, const 
     }
     if (v.s->norm) do_norm(c, v, k, *stat);
     if (p.finish) {
-        store(c, in, v, k, *stat);
+        store(c, v, k, *stat);
     } else if constexpr (sizeof(T) == 4) {
-        c.in.FreeTensor(in);
+        free_in(c, slot);
     }
 }
 
