@@ -205,10 +205,9 @@ template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &arg
     w.w0 = work_at(c, t.at_w0);
     w.w1 = work_at(c, t.at_w1);
     w.w2 = work_at(c, t.at_w2);
-    for (uint32_t i = 0; i < 3; i++) {
-        w.low[i] = w.w2[i * BLOCK];
-        w.high[i] = w.w2[i * BLOCK + PHASE + 3 * BLOCK]; /* clear of the first copies */
-    }
+    w.sum = w.w2[PHASE]; /* never in the banks of what they meet: w0, */
+    w.dot = w.w2[BLOCK]; /* w1 */
+    w.scale = w.w2[PHASE + 2 * BLOCK];
     w.cos = work_at(c, t.at_cos_wide);
     w.sin = work_at(c, t.at_sin_wide);
     w.gamma = work_at(c, t.at_gamma_wide);

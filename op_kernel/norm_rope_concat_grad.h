@@ -51,7 +51,8 @@ template <typename DATA, typename WEIGHT> struct Types {
  * of the data's type, pitch elements or `blocks` of 32 bytes from line to line; half: from the
  * first half of a line to the second; pieces that are moved; packed: a line is the same in GM and
  * UB. Steps of vector calls, from line to line: each with another line, or with a row that all
- * share; with numbers in blocks one behind the other, or spread over lines; flat: all in a row. */
+ * share; with numbers in blocks one behind the other; all in a row, with numbers that are spread
+ * over repeats, or with others in a row. */
 struct Columns {
     uint32_t width, padded, pitch, blocks, half, pieces;
     bool packed;
@@ -71,10 +72,10 @@ template <typename T> struct Stream {
 };
 
 /* Regions of the work buffer, and of a tile what is fp32 of itself: w0 goes g, g', g^, dx; w1 x,
- * x^; w2 holds products; mean and rstd have a block of 8 per line, rstd_row one number; low and
- * high: the two places of three numbers per line in w2, see spread. */
+ * x^; w2 holds products; mean and rstd have a block of 8 per line, rstd_row one number; sum, dot
+ * and scale: where numbers are spread over w2. */
 struct Work {
-    LocalTensor<float> low[3], high[3], w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd,
+    LocalTensor<float> sum, dot, scale, w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd,
         rstd_row, stat_wide, part, fold, spare, stat;
 };
 
@@ -138,7 +139,7 @@ template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, bool
     c.each = {1, 1, 1, step, step, step};
     c.shared = {1, 1, 1, step, step, 0};
     c.number = {1, 1, 0, step, step, 1};
-    c.spread = {1, 1, 0, step, step, step};
+    c.spread = {1, 1, 0, 8, 8, 8};
     c.flat = {1, 1, 1, 8, 8, 8};
     return c;
 }

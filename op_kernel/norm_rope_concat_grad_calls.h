@@ -57,13 +57,6 @@ AICORE_INLINE void widen(const LocalTensor<float> &dst, const LocalTensor<T> &sr
     }
 }
 
-/* One number per line, as a 32-byte block that has it eight times. There may be two copies, for
- * columns 0..63, 128..191 and so on, and for the others: see spread. */
-struct Numbers {
-    const LocalTensor<float> &even, &odd;
-    const BinaryRepeatParams &steps;
-};
-
 /* A line by itself, where there are fewer lines than repeats in one: with b[j], or a number. */
 template <Op OP, bool number>
 __aicore__ inline void line_alone(const LocalTensor<float> &dst, const LocalTensor<float> &a,
@@ -77,35 +70,34 @@ __aicore__ inline void line_alone(const LocalTensor<float> &dst, const LocalTens
 /* Lines of any length. Not inlined: code that every call has must be small. */
 template <Op OP>
 __aicore__ inline void by_line_any(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                   const Numbers &b, uint32_t lines, uint32_t pitch) {
+                                   const LocalTensor<float> &b, uint32_t lines, uint32_t pitch,
+                                   const BinaryRepeatParams &steps) {
     if (pitch > lines * LANES) {
         for (uint32_t l = 0; l < lines; l++) {
-            uint32_t number = l * b.steps.src1RepStride * BLOCK;
-            line_alone<OP, true>(dst[l * pitch], a[l * pitch], b.even[number], pitch);
+            line_alone<OP, true>(dst[l * pitch], a[l * pitch], b[l * BLOCK], pitch);
         }
         return;
     }
     uint32_t j = 0;
     for (; j + LANES <= pitch; j += LANES) {
-        apply_whole<OP>(dst[j], a[j], j & LANES ? b.odd : b.even, lines, b.steps);
+        apply_whole<OP>(dst[j], a[j], b, lines, steps);
     }
-    if (j < pitch) {
-        some_lanes<OP>(dst[j], a[j], j & LANES ? b.odd : b.even, pitch - j, lines, b.steps);
-    }
+    if (j < pitch) some_lanes<OP>(dst[j], a[j], b, pitch - j, lines, steps);
 }
 
-/* dst[l][j] = a[l][j] op b[l] */
+/* dst[l][j] = a[l][j] op b[l]; every number fills a block. */
 template <Op OP>
 AICORE_INLINE void by_line(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                           const Numbers &b, uint32_t lines, uint32_t pitch) {
+                           const LocalTensor<float> &b, uint32_t lines, uint32_t pitch,
+                           const BinaryRepeatParams &steps) {
     if (pitch % LANES || pitch > lines * LANES) {
-        by_line_any<OP>(dst, a, b, lines, pitch);
+        by_line_any<OP>(dst, a, b, lines, pitch, steps);
         return;
     }
-    apply_whole<OP>(dst, a, b.even, lines, b.steps);
+    apply_whole<OP>(dst, a, b, lines, steps);
     for (uint32_t j = LANES; j < pitch; j += LANES) {
         const LocalTensor<float> to = dst[j];
-        apply_whole<OP>(to, &dst == &a ? to : a[j], j & LANES ? b.odd : b.even, lines, b.steps);
+        apply_whole<OP>(to, &dst == &a ? to : a[j], b, lines, steps);
     }
 }
 

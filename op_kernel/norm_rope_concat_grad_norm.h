@@ -11,18 +11,24 @@
 
 namespace norm_rope_concat {
 
-/* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
- * running sums; and between them, where its turn comes, w2 = g' x^ and g^ = g' gamma. */
-/* Times gamma, which all lines share. */
-AICORE_INLINE void times_gamma(const Work &w, const Tile &v, const LocalTensor<float> &lines) {
-    by_column<MUL>(lines, lines, 0, w.gamma, 0, v.lines, v.pitch, v.k->shared);
+/* g^ = g' gamma */
+AICORE_INLINE void times_gamma(const Work &w, const Tile &v) {
+    by_column<MUL>(w.w0, w.w0, 0, w.gamma, 0, v.lines, v.pitch, v.k->shared);
+    vector_done();
 }
 
+/* w2 = g x^, of g' or g^ */
+AICORE_INLINE void times_x(const Work &w, const Tile &v) {
+    flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+}
+
+/* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
+ * running sums. */
 template <typename Y> AICORE_INLINE void accumulate(const Core<Y> &c, const Tile &v) {
     const Work &w = c.w;
     uint32_t step = c.t->sum_lines * v.pitch, whole = repeats_of(step);
     bool beta = v.s->centred;
-    flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+    times_x(w, v);
     for (uint32_t at = 0; at < v.count; at += step) {
         uint32_t n = step, repeats = whole;
         if (v.count - at < step) {
@@ -33,8 +39,6 @@ template <typename Y> AICORE_INLINE void accumulate(const Core<Y> &c, const Tile
         vector_done();
         flat<ADD>(w.dgamma, w.dgamma, w.w2[at], n, repeats, v.k->flat);
     }
-    times_gamma(w, v, w.w0);
-    vector_done();
 }
 
 /* Lanes of columns [from, from + 64) that hold data: pieces may end in padding. */
@@ -132,35 +136,49 @@ AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, 
     }
 }
 
-/* Spreads the numbers of a row over the lines of w2, which is free by then: number l into block
- * k of line l, and into a second copy in the other bank groups. Columns of w0 and w1 use the
- * copy that is not in their own. */
-AICORE_INLINE void spread(const Work &w, const LocalTensor<float> &row, uint32_t k, uint8_t eights,
-                          const BrcbRepeatParams &steps) {
-    Brcb(w.low[k], row, eights, steps);
-    Brcb(w.high[k], row, eights, steps);
+/* Spreads numbers, one per line, over w2, which is free by then: a block for every repeat, at the
+ * distance of repeats, so that one call takes all lines. */
+AICORE_INLINE void spread(const LocalTensor<float> &to, const LocalTensor<float> &numbers,
+                          const Tile &v) {
+    BrcbRepeatParams steps(static_cast<uint16_t>(v.pitch / BLOCK), static_cast<uint16_t>(v.pitch));
+    uint8_t eights = static_cast<uint8_t>((v.lines + 7) / 8);
+    Brcb(to, numbers, eights, steps);
+    for (uint32_t j = LANES; j < v.pitch; j += LANES) {
+        Brcb(to[j], numbers, eights, steps);
+    }
+}
+
+/* w[l][j] = w[l][j] op b[l]; spread: b is. */
+template <Op OP, bool spread>
+AICORE_INLINE void with_numbers(const Tile &v, const LocalTensor<float> &to,
+                                const LocalTensor<float> &w, const LocalTensor<float> &b) {
+    if constexpr (spread) {
+        apply_whole<OP>(to, w, b, v.repeats, v.k->spread);
+    } else {
+        by_line<OP>(to, w, b, v.lines, v.pitch, v.k->number);
+    }
 }
 
 /* g^ - mean(g^) - x^ mean(g^ x^), where w0 is g^ and w1 x^, and rstd times that: fp32 straight into
  * the buffer that is stored, 16-bit types into w0. The buffer is not taken before it is needed:
  * that waits for the last store. */
-template <typename Y>
-AICORE_INLINE void subtract(Core<Y> &c, const Tile &v, const Numbers &sum, const Numbers &dot,
-                            const Numbers &rstd) {
+template <bool spread, typename Y>
+AICORE_INLINE void subtract(Core<Y> &c, const Tile &v, const LocalTensor<float> &sum,
+                            const LocalTensor<float> &dot, const LocalTensor<float> &rstd) {
     using T = typename Y::Data;
     const Work &w = c.w;
     vector_done();
-    if (v.s->centred) by_line<SUB>(w.w0, w.w0, sum, v.lines, v.pitch);
-    by_line<MUL>(w.w1, w.w1, dot, v.lines, v.pitch);
+    if (v.s->centred) with_numbers<SUB, spread>(v, w.w0, w.w0, sum);
+    with_numbers<MUL, spread>(v, w.w1, w.w1, dot);
     vector_done();
     flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats, v.k->flat);
     vector_done();
     if constexpr (sizeof(T) == 2) {
-        by_line<MUL>(w.w0, w.w0, rstd, v.lines, v.pitch);
+        with_numbers<MUL, spread>(v, w.w0, w.w0, rstd);
         vector_done();
     } else {
         take_out(c);
-        by_line<MUL>(c.out, w.w0, rstd, v.lines, v.pitch);
+        with_numbers<MUL, spread>(v, c.out, w.w0, rstd);
     }
 }
 
@@ -169,26 +187,15 @@ template <typename Y>
 AICORE_INLINE void subtract_means(Core<Y> &c, const Tile &v, const LocalTensor<float> &stat) {
     const Work &w = c.w;
     uint32_t rows = number_rows(v), eights = up(v.lines, 8);
-    if (v.pitch % LANES == 0 && eights <= c.t->tile_lines) {
-        uint8_t times = static_cast<uint8_t>(eights / 8);
-        BrcbRepeatParams steps(static_cast<uint16_t>(v.pitch / BLOCK),
-                               static_cast<uint16_t>(v.pitch));
-        if (v.s->centred) {
-            spread(w, stat, 0, times, steps);
-            spread(w, stat[eights], 1, times, steps);
-        } else {
-            spread(w, stat, 1, times, steps);
-        }
-        spread(w, w.rstd_row, 2, times, steps);
-        const BinaryRepeatParams &lines = v.k->spread;
-        subtract(c, v, {w.high[0], w.low[0], lines}, {w.low[1], w.high[1], lines},
-                 {w.high[2], w.low[2], lines});
-        return;
+    if (v.repeats && v.pitch % LANES == 0 && eights <= c.t->tile_lines) {
+        if (v.s->centred) spread(w.sum, stat, v);
+        spread(w.dot, v.s->centred ? stat[eights] : stat, v);
+        spread(w.scale, w.rstd_row, v);
+        subtract<true>(c, v, w.sum, w.dot, w.scale);
+    } else {
+        Brcb(w.stat_wide, stat, static_cast<uint8_t>(rows / 8), {1, 8});
+        subtract<false>(c, v, w.stat_wide, w.stat_wide[(rows - eights) * 8], w.rstd);
     }
-    Brcb(w.stat_wide, stat, static_cast<uint8_t>(rows / 8), {1, 8});
-    const LocalTensor<float> wide = w.stat_wide[(rows - eights) * 8];
-    const BinaryRepeatParams &lines = v.k->number;
-    subtract(c, v, {w.stat_wide, w.stat_wide, lines}, {wide, wide, lines}, {w.rstd, w.rstd, lines});
 }
 
 /* From g' and x^ to g^ in w0 and the means of the lines in stat. */
@@ -198,17 +205,12 @@ AICORE_INLINE void do_norm(const Core<Y> &c, const Tile &v, const Columns &k,
     const Tiling &t = *c.t;
     const Work &w = c.w;
     const Step &p = *v.p;
-    if (v.s->weighted && p.finish) {
-        accumulate(c, v);
-        if (p.sums) times_gamma(w, v, w.w2);
-    } else if (p.sums) {
-        if (v.s->weighted) {
-            times_gamma(w, v, w.w0);
-            vector_done();
-        }
-        flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+    if (v.s->weighted) {
+        if (p.finish) accumulate(c, v);
+        times_gamma(w, v);
     }
     if (!p.sums) return;
+    times_x(w, v);
     vector_done();
     uint32_t rows = number_rows(v);
     line_sums(c, v, k, rows, p.block == 0 ? stat : w.stat_wide);

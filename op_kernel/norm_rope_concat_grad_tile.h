@@ -131,11 +131,11 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
 
 /* x^ in w1. The steps of g' go side by side with it: first is x - mean, second times rstd. */
 AICORE_INLINE void centre(const Work &w, const Tile &v) {
-    if (v.s->centred) by_line<SUB>(w.w1, w.w1, {w.mean, w.mean, v.k->number}, v.lines, v.pitch);
+    if (v.s->centred) by_line<SUB>(w.w1, w.w1, w.mean, v.lines, v.pitch, v.k->number);
 }
 
 AICORE_INLINE void scale_lines(const Work &w, const Tile &v) {
-    if (v.s->norm) by_line<MUL>(w.w1, w.w1, {w.rstd, w.rstd, v.k->number}, v.lines, v.pitch);
+    if (v.s->norm) by_line<MUL>(w.w1, w.w1, w.rstd, v.lines, v.pitch, v.k->number);
 }
 
 template <typename Y>
