@@ -117,10 +117,10 @@ __aicore__ inline void compute_wide(const Core<T, C> &c, const LocalTensor<float
     }
 }
 
+/* Gives x back as soon as it has been read. */
 template <typename T, typename C>
-__aicore__ inline void compute(const Core<T, C> &c, const LocalTensor<T> &y,
-                               const LocalTensor<T> &x, uint32_t rows, uint32_t heads,
-                               uint32_t table_row) {
+__aicore__ inline void compute(Core<T, C> &c, const LocalTensor<T> &y, LocalTensor<T> &x,
+                               uint32_t rows, uint32_t heads, uint32_t table_row) {
     uint32_t count = rows * heads * c.head_step;
     LocalTensor<T> from = x;
     if constexpr (sizeof(T) == 4 || AllHalf<T, C>::value) {
@@ -136,12 +136,14 @@ __aicore__ inline void compute(const Core<T, C> &c, const LocalTensor<T> &y,
             } else {
                 scale(c, y, from, c.w[table_row * c.width], rows, heads);
             }
+            c.x_in.FreeTensor(x);
             return;
         }
     }
     if constexpr (sizeof(T) == 2) {
         vector_done(); /* the last tile has read x_wide */
         Cast(c.x_wide, x, RoundMode::CAST_NONE, count);
+        c.x_in.FreeTensor(x);
         vector_done();
         compute_wide(c, c.x_wide, c.x_wide, rows, heads, table_row);
         vector_done();
@@ -216,7 +218,6 @@ __aicore__ inline void do_tile(Core<T, C> &c, const Dense &d, const Stream<T> &s
     } else {
         compute(c, y, x, rows, heads, table_row);
     }
-    c.x_in.FreeTensor(x);
     c.y_out.EnQue(y);
     y = c.y_out.template DeQue<T>();
     store_tile(c, s, y, at, rows, heads);

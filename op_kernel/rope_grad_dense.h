@@ -210,11 +210,12 @@ __aicore__ inline void rotate(const Core<T, C> &c, const Dense &d, const LocalTe
     add_dense(c, d, y, c.x_sin, pitch, rows, columns, count);
 }
 
-/* The formula on a tile of `rows` tokens, or of part of one; columns: elements of one token. */
+/* The formula on a tile of `rows` tokens, or of part of one; columns: elements of one token. Gives
+ * x back. */
 template <typename T, typename C>
-__aicore__ inline void compute_dense(const Core<T, C> &c, const Dense &d, const Stream<T> &s,
-                                     const LocalTensor<T> &y, const LocalTensor<T> &x,
-                                     uint32_t rows, uint32_t columns, uint32_t table_row) {
+__aicore__ inline void compute_dense(Core<T, C> &c, const Dense &d, const Stream<T> &s,
+                                     const LocalTensor<T> &y, LocalTensor<T> &x, uint32_t rows,
+                                     uint32_t columns, uint32_t table_row) {
     uint32_t at = table_row * c.width, count = rows == 1 ? columns : rows * s.pitch;
     LocalTensor<T> from = x;
     if (c.partial && (sizeof(T) == 4 || (AllHalf<T, C>::value && !c.exact))) {
@@ -225,12 +226,14 @@ __aicore__ inline void compute_dense(const Core<T, C> &c, const Dense &d, const 
         vector_done(); /* the last tile has read x_sin */
         if (c.exact) turn(s, c.x_sin, x, count);
         rotate(c, d, y, from, s.pitch, rows, columns, count, at);
+        c.x_in.FreeTensor(x);
         return;
     } else {
         if constexpr (AllHalf<T, C>::value) {
             if (!c.exact) {
                 vector_done();
                 scale_dense<false>(c, d, y, from, c.w[at], s.pitch, rows, columns);
+                c.x_in.FreeTensor(x);
                 return;
             }
         }
@@ -240,6 +243,7 @@ __aicore__ inline void compute_dense(const Core<T, C> &c, const Dense &d, const 
         }
         vector_done(); /* the last tile has read x_wide, too */
         Cast(c.x_wide, x, RoundMode::CAST_NONE, count);
+        c.x_in.FreeTensor(x);
         if (c.exact && d.unit == 2) {
             Cast(c.x_sin, y, RoundMode::CAST_NONE, count);
         } else if (c.exact) {
