@@ -244,7 +244,10 @@ template <typename Y, bool weights> __aicore__ inline void run(const Tiling &t, 
     prepare(c, args);
     ResetMask();
     Duplicate(c.w.part, 0.0f, static_cast<int32_t>(t.zero_bytes / sizeof(float)));
-    if (t.swap_entries) {
+    if (t.rope == 3) {
+        constexpr uint32_t word = 4 / sizeof(typename Y::Data);
+        make_line_table(swap_table(c), t.swap_entries, c.k[1].pitch / word, c.k[1].half / word);
+    } else if (t.swap_entries) {
         make_swap_table(swap_table(c), t.swap_entries);
         ResetMask();
     }

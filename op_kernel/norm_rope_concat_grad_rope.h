@@ -3,7 +3,8 @@
  * NormRopeConcatGrad: g' = g cos + R(g sin), in place in w0, on the lines of a tile that are
  * rotated.
  *
- * half: R swaps the two halves of a line, which is a matter of addresses.
+ * half: R swaps the two halves of a line, which is a matter of addresses if they begin at blocks.
+ * If not, everything is gathered as fp32 interleave is, 16-bit types in pairs.
  * interleave: R swaps neighbours. Of 16-bit types they are the halves of 32-bit words and are
  * swapped by two shifts before they are widened; fp32 is gathered. sin is swapped in the same way
  * and signed, once per row: g'[j] = g[j] cos[j] + g[j^1] s[j] with s[2i] = sin[2i+1],
@@ -34,13 +35,14 @@ struct Step {
 };
 
 /* One tile in UB, as loaded in a slot; count = lines * pitch, in whole repeats if it can be, else
- * 0. one: it is one rectangle, all of it rotated, with more heads than rows. */
+ * 0. one: it is one rectangle, all of it rotated, with more heads than rows. words: 16-bit
+ * halves are gathered. */
 struct Tile {
     const NrcStreamTiling *s;
     const Step *p;
     const Columns *k;
     uint32_t slot, lines, pitch, count, repeats;
-    bool one;
+    bool one, words;
 };
 
 /* dst = src * table[row] for the lines of a rectangle: the heads of one row together, or, where
@@ -84,7 +86,7 @@ AICORE_INLINE void turn(const Tiling &t, const Tile &v, const LocalTensor<float>
     }
 }
 
-/* w += R(products), where products = g sin (half) or already swapped (interleave). */
+/* w += R(products), where products = g sin (half) or already swapped. */
 AICORE_INLINE void add_lines(const Tiling &t, const Tile &v, uint32_t line, uint32_t lines,
                              const LocalTensor<float> &w, const LocalTensor<float> &products) {
     uint32_t h = v.k->half, at = line * v.pitch, count = lines * v.pitch;

@@ -90,6 +90,14 @@ AICORE_INLINE void take_table(const Tiling &t, const Columns &k, const LocalTens
     }
 }
 
+template <typename Y>
+AICORE_INLINE void widen_x(const Core<Y> &c, const LocalTensor<typename Y::Data> &in,
+                           const Tile &v) {
+    if constexpr (sizeof(typename Y::Data) == 2) {
+        cast_flat(c.w.w1, in[c.t->at_x / 2], RoundMode::CAST_NONE, v.count, v.repeats);
+    }
+}
+
 /* First the loads become fp32, here also gamma and the numbers that each line has one of. */
 template <typename Y>
 AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, const Tile &v) {
@@ -109,9 +117,7 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
     if (!v.s->norm) return;
     const LocalTensor<float> rstd = in.template ReinterpretCast<float>()[t.at_rstd / sizeof(float)];
     uint8_t eights = static_cast<uint8_t>((v.lines + 7) / 8);
-    if constexpr (sizeof(T) == 2) {
-        cast_flat(w.w1, in[t.at_x / sizeof(T)], RoundMode::CAST_NONE, v.count, v.repeats);
-    }
+    if (!v.words) widen_x(c, in, v);
     if (v.s->centred) {
         Brcb(w.mean, in.template ReinterpretCast<float>()[t.at_mean / sizeof(float)], eights,
              {1, 8});
@@ -171,6 +177,27 @@ template <typename Y> AICORE_INLINE LocalTensor<int32_t> swap_table(Core<Y> &c) 
     return work_at(c, c.t->at_swap).template ReinterpretCast<int32_t>();
 }
 
+/* Offsets that swap the halves of lines, of `words` words each, of which a half has `half`. */
+__aicore__ inline void make_line_table(const LocalTensor<int32_t> &table, uint32_t entries,
+                                       uint32_t words, uint32_t half) {
+    make_table(table, words, 0, 4, 4);
+    add_to_range(table, 0, half, static_cast<int32_t>(4 * half));
+    add_to_range(table, half, 2 * half, -static_cast<int32_t>(4 * half));
+    repeat_table(table, words, entries, static_cast<int32_t>(4 * words));
+}
+
+/* The second halves of rows of sin change their sign. */
+__aicore__ inline void negate_second(const Columns &k, const LocalTensor<float> &sin,
+                                     uint32_t rows) {
+    uint8_t step = static_cast<uint8_t>(k.pitch / BLOCK);
+    for (uint32_t j = k.half / LANES * LANES; j < k.width; j += LANES) {
+        uint32_t first = k.half > j ? k.half - j : 0, end = least(k.width - j, LANES);
+        uint64_t lanes[2] = {~0ull >> (LANES - end + first) << first, 0};
+        Muls(sin[j], sin[j], -1.0f, lanes, static_cast<uint8_t>(rows), {1, 1, step, step});
+    }
+    ResetMask();
+}
+
 /* sin of fp32 beside 16-bit data, with neighbours swapped. */
 template <typename Y>
 __aicore__ inline void swap_rows(Core<Y> &c, Tile v, const LocalTensor<float> &sin) {
@@ -226,12 +253,48 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
         vector_done();
         centre(w, v);
         turn(t, v, w.w0, w.w0, w.cos);
-        negate_odd(w.sin, table);
+        if (t.rope == 3) {
+            negate_second(*v.k, w.sin, v.p->rows);
+        } else {
+            negate_odd(w.sin, table);
+        }
     }
     vector_done();
     if constexpr (sizeof(T) == 4) scale_lines(w, v);
     turn(t, v, turned, turned, w.sin);
     vector_done();
+    add_turned(t, v, w.w0, turned);
+    vector_done();
+}
+
+/* g' of 16-bit types whose halves are gathered in pairs, with sin likewise. w1 holds the pairs
+ * until x comes. */
+template <typename Y>
+__aicore__ inline void turn_words(Core<Y> &c, const LocalTensor<typename Y::Data> &in, Tile v) {
+    using T = typename Y::Data;
+    const Tiling &t = *c.t;
+    const Work &w = c.w;
+    const LocalTensor<float> turned = w.w2[PHASE]; /* in other banks than w0 */
+    const LocalTensor<float> sin = w.w1[v.count / 2];
+    const LocalTensor<int32_t> swap = swap_table(c);
+    uint32_t table = v.p->rows * v.pitch;
+    gather_all(w.w1, in.template ReinterpretCast<float>(), v.count / 2, swap, t.swap_entries, 4);
+    gather_all(sin, in[t.at_sin / sizeof(T)].template ReinterpretCast<float>(), table / 2, swap,
+               t.swap_entries, 4);
+    take_table(t, *v.k, w.cos, in, t.at_cos, v.p->rows);
+    vector_done();
+    cast_flat(turned, w.w1.template ReinterpretCast<T>(), RoundMode::CAST_NONE, v.count, v.repeats);
+    widen(w.sin, sin.template ReinterpretCast<T>(), table);
+    turn(t, v, w.w0, w.w0, w.cos);
+    vector_done();
+    negate_second(*v.k, w.sin, v.p->rows);
+    if (v.s->norm) widen_x(c, in, v);
+    free_in(c, v.slot);
+    vector_done();
+    centre(w, v);
+    turn(t, v, turned, turned, w.sin);
+    vector_done();
+    scale_lines(w, v);
     add_turned(t, v, w.w0, turned);
     vector_done();
 }
@@ -272,9 +335,12 @@ template <typename Y> AICORE_INLINE void compute(Core<Y> &c, const Step &p, uint
     v.pitch = k.pitch;
     v.count = v.lines * v.pitch;
     v.repeats = repeats_of(v.count);
+    v.words = sizeof(T) == 2 && t.rope == 3 && p.rows;
     v.one = p.rect.rope && p.rect.lines == p.lines && p.rect.heads >= p.rect.seqs;
     begin(c, in, v);
-    if (p.rows && t.rope == 1) {
+    if (v.words) {
+        if constexpr (sizeof(T) == 2) turn_words(c, in, v);
+    } else if (p.rows && t.rope != 2) {
         turn_pairs(c, in, v);
     } else {
         turn_halves(c, in, v);

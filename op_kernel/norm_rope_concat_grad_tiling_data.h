@@ -40,7 +40,7 @@ typedef struct NrcStreamTiling {
  * columns        of each piece in a column block
  * width          floats of one partial sum in the workspace
  * units          shares of the last sums, of unit_segments segments each
- * rope           0, 1 interleave, 2 half
+ * rope           0, 1 interleave, 2 half, 3 half, a gather turns the halves of a line
  * pieces         a line in UB is 1 piece, or 2 where its halves rotate and have to be parted
  * blocks         column blocks; more than 1 only if a line does not fit
  * sum_lines      lines of the running sums

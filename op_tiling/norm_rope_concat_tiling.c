@@ -20,7 +20,7 @@ enum {
     MOST_TILES = 16,     /* in a chunk */
     FEW_CORES = 40,      /* a small call should give so many cores a tile */
     SWAP_TABLES = 256,   /* of the Gather table for sin alone */
-    SWAP_ENTRIES = 1024, /* of the Gather table of fp32 interleave */
+    SWAP_ENTRIES = 1024, /* of the Gather table of lines */
 };
 
 /* Bytes of an element of the data, of weights and their gradients, of sin and cos. */
@@ -33,9 +33,15 @@ static uint32_t copy_bytes(const struct sizes *z) {
 }
 
 /* How a line lies in UB: pieces, column blocks, floats from line to line. */
-static int64_t plan_line(NormRopeConcatGradTilingData *d, int64_t es) {
-    /* Halves that begin at whole blocks of fp32 need not be parted: they rotate after widening. */
+static int64_t plan_line(NormRopeConcatGradTilingData *d, const struct sizes *z) {
+    int64_t es = z->data;
+    /* Halves that begin at whole blocks of fp32 need not be parted: they rotate after widening.
+     * Others are gathered, of 16-bit types in pairs, if a line fits. */
     bool whole = d->dim % 16 == 0 && d->dim <= MOST_WHOLE;
+    if (d->rope == 2 && !whole && d->dim <= MOST_WHOLE && z->table == es &&
+        d->dim / 2 * es % 4 == 0) {
+        d->rope = 3;
+    }
     d->pieces = d->rope == 2 && !whole ? 2 : 1;
     int64_t piece = d->dim / d->pieces, widest = MOST_PITCH / d->pieces / 16 * 16;
     int64_t blocks = ceil_div(piece, widest);
@@ -81,17 +87,30 @@ static void lay_input(NormRopeConcatGradTilingData *d, const struct sizes *z, in
     }
 }
 
+/* Entries of the table of a gather. */
+static uint32_t plan_swaps(const NormRopeConcatGradTilingData *d, const struct sizes *z,
+                           int64_t pitch, int64_t rows) {
+    int64_t lines = d->tile_lines;
+    if (d->rope == 3) { /* whole lines, in words */
+        int64_t line = pitch * z->data / 4;
+        return (uint32_t)(line * least(lines, most(1, SWAP_ENTRIES / line)));
+    }
+    bool wide = z->data == 4;
+    return (uint32_t)least(wide ? SWAP_ENTRIES : SWAP_TABLES,
+                           round_up((wide ? lines : rows) * pitch, 64));
+}
+
 static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
                      int64_t rows) {
     int64_t lines = d->tile_lines, tile = lines * pitch * 4, table = rows * pitch * 4;
     int64_t tiles = d->blocks > 1 ? ceil_div(d->chunk_lines, lines) : 1;
-    bool wide = z->data == 4, gather = z->table == 4 && d->rope == 1;
+    bool wide = z->data == 4, gather = d->rope == 3 || (z->table == 4 && d->rope == 1);
     uint32_t end = 0;
     d->at_w0 = place(&end, wide ? 0 : tile, 0);
     d->at_w1 = place(&end, wide ? 0 : tile, PHASE);
     d->at_w2 = place(&end, tile + PHASE, 0);
     d->at_cos_wide = place(&end, wide ? 0 : table, PHASE);
-    d->at_sin_wide = place(&end, wide && !gather ? 0 : table, d->rope == 1 ? 0 : PHASE);
+    d->at_sin_wide = place(&end, wide && !gather ? 0 : table, d->rope == 2 ? PHASE : 0);
     d->at_gamma_wide = place(&end, pitch * 4, PHASE);
     d->at_dbeta = place(&end, d->vectors ? d->sum_lines * pitch * 4 : 0, PHASE);
     d->at_dgamma = place(&end, d->vectors ? d->sum_lines * pitch * 4 : 0, PHASE);
@@ -100,9 +119,8 @@ static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int
     d->at_rstd_wide = pack(&end, eights * 32);
     d->at_rstd_row = pack(&end, eights * 4);
     d->at_stat_wide = pack(&end, 2 * eights * 32);
-    int64_t swapped = round_up(wide ? lines * pitch : rows * pitch, 64);
-    d->swap_entries = gather ? (uint32_t)least(wide ? SWAP_ENTRIES : SWAP_TABLES, swapped) : 0;
-    d->at_swap = pack(&end, d->swap_entries * 4);
+    d->swap_entries = gather ? plan_swaps(d, z, pitch, rows) : 0;
+    d->at_swap = pack(&end, round_up(d->swap_entries, 64) * 4);
     d->at_part = pack(&end, round_up(2 * eights * d->fold * 8, 64) * 4);
     d->fold_bytes = (uint32_t)round_up(2 * eights * d->fold, 64) * 4;
     d->at_fold = pack(&end, d->fold > 1 ? 2 * d->fold_bytes : d->fold_bytes);
@@ -283,7 +301,7 @@ ascgrad_result ascgrad_tile_norm_rope_concat_grad(const struct ascgrad_node *nod
     if (s.dim > 0) { /* else there is nothing at all */
         read_streams(&d, &s);
         d.wide_tables = z.table > z.data;
-        int64_t pitch = plan_line(&d, es);
+        int64_t pitch = plan_line(&d, &z);
         int64_t need = plan_tile(&d, &z, pitch);
         if (need > (int64_t)chip->ub) {
             return ascgrad_refuse(error, node,
