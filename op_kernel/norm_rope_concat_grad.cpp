@@ -207,7 +207,6 @@ template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &arg
     w.w2 = work_at(c, t.at_w2);
     w.sum = w.w2[PHASE]; /* never in the banks of what they meet: w0, */
     w.dot = w.w2[BLOCK]; /* w1 */
-    w.scale = w.w2[PHASE + 2 * BLOCK];
     w.cos = work_at(c, t.at_cos_wide);
     w.sin = work_at(c, t.at_sin_wide);
     w.gamma = work_at(c, t.at_gamma_wide);
@@ -215,7 +214,7 @@ template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &arg
     w.dgamma = work_at(c, t.at_dgamma);
     w.mean = work_at(c, t.at_mean_wide);
     w.rstd = work_at(c, t.at_rstd_wide);
-    w.rstd_row = work_at(c, t.at_rstd_row);
+    w.square = work_at(c, t.at_square);
     w.stat_wide = work_at(c, t.at_stat_wide);
     w.part = work_at(c, t.at_part);
     w.fold = work_at(c, t.at_fold);

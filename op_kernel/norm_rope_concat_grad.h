@@ -11,6 +11,9 @@
  *   dx = rstd (g^ - mean(g^) - x^ mean(g^ x^)) (1, 2), rstd (g^ - x^ mean(g^ x^)) (3, 4), g' (0)
  *   dgamma = sum g' x^ (2, 4),  dbeta = sum g' (2) over all lines of the stream
  *
+ * In another order, with one pass less: y = x - mean or x, h = rstd g', h^ = rstd g^, then
+ *   dx = h^ - mean(h^) - y (rstd^2 mean(h^ y)),  dgamma = sum h y
+ *
  * grad [B,N,S,D] is read with strides; x, dx [B,S,N,D], mean and rstd [B,S,N,1] are contiguous runs
  * of lines. Here: the words the other headers share. What follows from the shapes alone stands in
  * Core, made once, since the scalar unit has hardly the time for a tile's own work.
@@ -71,12 +74,12 @@ template <typename T> struct Stream {
     uint32_t head_gap;
 };
 
-/* Regions of the work buffer, and of a tile what is fp32 of itself: w0 goes g, g', g^, dx; w1 x,
- * x^; w2 holds products; mean and rstd have a block of 8 per line, rstd_row one number; sum, dot
- * and scale: where numbers are spread over w2. */
+/* Regions of the work buffer, and of a tile what is fp32 of itself: w0 goes g, g', h, h^, dx; w1 x,
+ * y; w2 holds products; mean and rstd have a block of 8 per line, square, which is rstd^2 / D, one
+ * number; sum and dot: where numbers are spread over w2. */
 struct Work {
-    LocalTensor<float> sum, dot, scale, w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd,
-        rstd_row, stat_wide, part, fold, spare, stat;
+    LocalTensor<float> sum, dot, w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd, square,
+        stat_wide, part, fold, spare, stat;
 };
 
 /* What the pipes tell each other about the buffers that data come and go by. Not queues: those

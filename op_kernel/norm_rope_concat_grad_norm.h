@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NormRopeConcatGrad: from g' (w0) and x^ (w1) of a tile to the running sums of dgamma and dbeta,
- * g^, the two means of every line, and g^ - mean(g^) - x^ mean(g^ x^). RMSNorm has neither dbeta
- * nor mean(g^).
+ * NormRopeConcatGrad: from g' (w0) and y (w1) of a tile to the running sums of dgamma and dbeta,
+ * h^, the two means of every line, and dx. RMSNorm has neither dbeta nor mean(h^).
  */
 #ifndef NORM_ROPE_CONCAT_GRAD_NORM_H
 #define NORM_ROPE_CONCAT_GRAD_NORM_H
@@ -11,33 +10,31 @@
 
 namespace norm_rope_concat {
 
-/* g^ = g' gamma */
+/* h^ = h gamma */
 AICORE_INLINE void times_gamma(const Work &w, const Tile &v) {
     by_column<MUL>(w.w0, w.w0, 0, w.gamma, 0, v.lines, v.pitch, v.k->shared);
     vector_done();
 }
 
-/* w2 = g x^, of g' or g^ */
-AICORE_INLINE void times_x(const Work &w, const Tile &v) {
+/* w2 = w0 y */
+AICORE_INLINE void times_y(const Work &w, const Tile &v) {
     flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+    vector_done();
 }
 
-/* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
- * running sums. */
-template <typename Y> AICORE_INLINE void accumulate(const Core<Y> &c, const Tile &v) {
-    const Work &w = c.w;
+/* Adds the lines of a tile to the running sums, `sum_lines` at a time, each onto its own line. */
+template <typename Y>
+AICORE_INLINE void accumulate(const Core<Y> &c, const Tile &v, const LocalTensor<float> &sums,
+                              const LocalTensor<float> &lines) {
     uint32_t step = c.t->sum_lines * v.pitch, whole = repeats_of(step);
-    bool beta = v.s->centred;
-    times_x(w, v);
     for (uint32_t at = 0; at < v.count; at += step) {
         uint32_t n = step, repeats = whole;
         if (v.count - at < step) {
             n = v.count - at;
             repeats = repeats_of(n);
         }
-        if (beta) flat<ADD>(w.dbeta, w.dbeta, w.w0[at], n, repeats, v.k->flat);
+        flat<ADD>(sums, sums, lines[at], n, repeats, v.k->flat);
         vector_done();
-        flat<ADD>(w.dgamma, w.dgamma, w.w2[at], n, repeats, v.k->flat);
     }
 }
 
@@ -150,39 +147,36 @@ AICORE_INLINE void spread(const LocalTensor<float> &to, const LocalTensor<float>
 
 /* w[l][j] = w[l][j] op b[l]; spread: b is. */
 template <Op OP, bool spread>
-AICORE_INLINE void with_numbers(const Tile &v, const LocalTensor<float> &to,
-                                const LocalTensor<float> &w, const LocalTensor<float> &b) {
+AICORE_INLINE void with_numbers(const Tile &v, const LocalTensor<float> &w,
+                                const LocalTensor<float> &b) {
     if constexpr (spread) {
-        apply_whole<OP>(to, w, b, v.repeats, v.k->spread);
+        apply_whole<OP>(w, w, b, v.repeats, v.k->spread);
     } else {
-        by_line<OP>(to, w, b, v.lines, v.pitch, v.k->number);
+        by_line<OP>(w, w, b, v.lines, v.pitch, v.k->number);
     }
 }
 
-/* g^ - mean(g^) - x^ mean(g^ x^), where w0 is g^ and w1 x^, and rstd times that: fp32 straight into
- * the buffer that is stored, 16-bit types into w0. The buffer is not taken before it is needed:
- * that waits for the last store. */
+/* h^ - mean(h^) - y rstd^2 mean(h^ y), where w0 is h^ and w1 y: fp32 straight into the buffer that
+ * is stored, 16-bit types into w0. The buffer is not taken before it is needed: that waits for the
+ * last store. */
 template <bool spread, typename Y>
 AICORE_INLINE void subtract(Core<Y> &c, const Tile &v, const LocalTensor<float> &sum,
-                            const LocalTensor<float> &dot, const LocalTensor<float> &rstd) {
-    using T = typename Y::Data;
+                            const LocalTensor<float> &dot) {
     const Work &w = c.w;
     vector_done();
-    if (v.s->centred) with_numbers<SUB, spread>(v, w.w0, w.w0, sum);
-    with_numbers<MUL, spread>(v, w.w1, w.w1, dot);
+    if (v.s->centred) with_numbers<SUB, spread>(v, w.w0, sum);
+    with_numbers<MUL, spread>(v, w.w1, dot);
     vector_done();
-    flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats, v.k->flat);
-    vector_done();
-    if constexpr (sizeof(T) == 2) {
-        with_numbers<MUL, spread>(v, w.w0, w.w0, rstd);
+    if constexpr (sizeof(typename Y::Data) == 2) {
+        flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats, v.k->flat);
         vector_done();
     } else {
         take_out(c);
-        with_numbers<MUL, spread>(v, c.out, w.w0, rstd);
+        flat<SUB>(c.out, w.w0, w.w1, v.count, v.repeats, v.k->flat);
     }
 }
 
-/* From g^, x^ and the means to dx. */
+/* From h^, y and the means to dx. */
 template <typename Y>
 AICORE_INLINE void subtract_means(Core<Y> &c, const Tile &v, const LocalTensor<float> &stat) {
     const Work &w = c.w;
@@ -190,36 +184,41 @@ AICORE_INLINE void subtract_means(Core<Y> &c, const Tile &v, const LocalTensor<f
     if (v.repeats && v.pitch % LANES == 0 && eights <= c.t->tile_lines) {
         if (v.s->centred) spread(w.sum, stat, v);
         spread(w.dot, v.s->centred ? stat[eights] : stat, v);
-        spread(w.scale, w.rstd_row, v);
-        subtract<true>(c, v, w.sum, w.dot, w.scale);
+        subtract<true>(c, v, w.sum, w.dot);
     } else {
         Brcb(w.stat_wide, stat, static_cast<uint8_t>(rows / 8), {1, 8});
-        subtract<false>(c, v, w.stat_wide, w.stat_wide[(rows - eights) * 8], w.rstd);
+        subtract<false>(c, v, w.stat_wide, w.stat_wide[(rows - eights) * 8]);
     }
 }
 
-/* From g' and x^ to g^ in w0 and the means of the lines in stat. */
+/* From g' and y to h^ in w0, and in stat mean(h^) and rstd^2 mean(h^ y) of the lines. */
 template <typename Y>
 AICORE_INLINE void do_norm(const Core<Y> &c, const Tile &v, const Columns &k,
                            const LocalTensor<float> &stat) {
     const Tiling &t = *c.t;
     const Work &w = c.w;
     const Step &p = *v.p;
-    if (v.s->weighted) {
-        if (p.finish) accumulate(c, v);
-        times_gamma(w, v);
-    }
-    if (!p.sums) return;
-    times_x(w, v);
+    bool sums = v.s->weighted && p.finish;
+    if (sums && v.s->centred) accumulate(c, v, w.dbeta, w.w0);
+    by_line<MUL>(w.w0, w.w0, w.rstd, v.lines, v.pitch, v.k->number);
     vector_done();
-    uint32_t rows = number_rows(v);
+    if (sums) {
+        times_y(w, v);
+        accumulate(c, v, w.dgamma, w.w2);
+    }
+    if (v.s->weighted) times_gamma(w, v);
+    if (!p.sums) return;
+    times_y(w, v);
+    uint32_t rows = number_rows(v), lines = up(v.lines, 8);
     line_sums(c, v, k, rows, p.block == 0 ? stat : w.stat_wide);
     if (p.block != 0) {
         Add(stat, stat, w.stat_wide, static_cast<int32_t>(rows));
         vector_done();
     }
     if (p.block + 1 == t.blocks) {
-        Muls(stat, stat, t.inverse_dim, static_cast<int32_t>(rows));
+        const LocalTensor<float> dot = v.s->centred ? stat[lines] : stat;
+        if (v.s->centred) Muls(stat, stat, t.inverse_dim, static_cast<int32_t>(lines));
+        Mul(dot, dot, w.square, static_cast<int32_t>(lines));
         vector_done();
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NormRopeConcatGrad: one tile, from its load to its store. w0 goes g, g', g^, dx; w1 x, x^; w2
+ * NormRopeConcatGrad: one tile, from its load to its store. w0 goes g, g', h, h^, dx; w1 x, y; w2
  * holds products. Calls between two barriers do not depend on each other; what is independent
  * shares the wait.
  */
@@ -123,7 +123,7 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
              {1, 8});
     }
     Brcb(w.rstd, rstd, eights, {1, 8});
-    Muls(w.rstd_row, rstd, 1.0f, static_cast<int32_t>(eights * 8));
+    Mul(w.square, rstd, rstd, static_cast<int32_t>(eights * 8));
     if (p.gamma) {
         const LocalTensor<W> gamma = in.template ReinterpretCast<W>()[t.at_gamma / sizeof(W)];
         take_rows(*v.k, w.gamma, gamma, 1);
@@ -135,13 +135,10 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
     }
 }
 
-/* x^ in w1. The steps of g' go side by side with it: first is x - mean, second times rstd. */
-AICORE_INLINE void centre(const Work &w, const Tile &v) {
+/* y in w1, side by side with a step of g'. */
+AICORE_INLINE void centre(const Tiling &t, const Work &w, const Tile &v) {
+    if (v.s->norm) Muls(w.square, w.square, t.inverse_dim, static_cast<int32_t>(up(v.lines, 8)));
     if (v.s->centred) by_line<SUB>(w.w1, w.w1, w.mean, v.lines, v.pitch, v.k->number);
-}
-
-AICORE_INLINE void scale_lines(const Work &w, const Tile &v) {
-    if (v.s->norm) by_line<MUL>(w.w1, w.w1, w.rstd, v.lines, v.pitch, v.k->number);
 }
 
 template <typename Y>
@@ -161,10 +158,9 @@ AICORE_INLINE void turn_halves(Core<Y> &c, const LocalTensor<typename Y::Data> &
     }
     if constexpr (sizeof(T) == 2) free_in(c, v.slot);
     vector_done();
-    centre(w, v);
+    centre(t, w, v);
     if (rows) turn(t, v, w.w2, w.w0, w.sin);
     vector_done();
-    scale_lines(w, v);
     if (rows) {
         turn(t, v, w.w0, w.w0, w.cos);
         vector_done();
@@ -234,11 +230,10 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
             shift_words(wide, wide[table], sin, table);
         }
         vector_done();
-        centre(w, v);
+        centre(t, w, v);
         join_bits(words, left, right, v.count / 2);
         if (!t.wide_tables) join_words(sin, wide, wide[table], table);
         vector_done();
-        scale_lines(w, v);
         turn(t, v, w.w0, w.w0, w.cos);
         cast_flat(turned, in, RoundMode::CAST_NONE, v.count, v.repeats);
         if (!t.wide_tables) widen(w.sin, sin, table);
@@ -251,7 +246,7 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
         gather_all(turned, w.w0, v.count, swap, t.swap_entries, 4);
         gather_all(w.sin, sin, table, swap, t.swap_entries, 4);
         vector_done();
-        centre(w, v);
+        centre(t, w, v);
         turn(t, v, w.w0, w.w0, w.cos);
         if (t.rope == 3) {
             negate_second(*v.k, w.sin, v.p->rows);
@@ -260,7 +255,6 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
         }
     }
     vector_done();
-    if constexpr (sizeof(T) == 4) scale_lines(w, v);
     turn(t, v, turned, turned, w.sin);
     vector_done();
     add_turned(t, v, w.w0, turned);
@@ -291,10 +285,9 @@ __aicore__ inline void turn_words(Core<Y> &c, const LocalTensor<typename Y::Data
     if (v.s->norm) widen_x(c, in, v);
     free_in(c, v.slot);
     vector_done();
-    centre(w, v);
+    centre(t, w, v);
     turn(t, v, turned, turned, w.sin);
     vector_done();
-    scale_lines(w, v);
     add_turned(t, v, w.w0, turned);
     vector_done();
 }

@@ -102,7 +102,7 @@ typedef struct NormRopeConcatGradTilingData {
     uint32_t at_dgamma;
     uint32_t at_mean_wide;
     uint32_t at_rstd_wide;
-    uint32_t at_rstd_row;
+    uint32_t at_square;
     uint32_t at_stat_wide;
     uint32_t at_swap;
     uint32_t swap_entries;

@@ -117,7 +117,7 @@ static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int
     int64_t eights = round_up(lines, 8);
     d->at_mean_wide = pack(&end, eights * 32);
     d->at_rstd_wide = pack(&end, eights * 32);
-    d->at_rstd_row = pack(&end, eights * 4);
+    d->at_square = pack(&end, eights * 4);
     d->at_stat_wide = pack(&end, 2 * eights * 32);
     d->swap_entries = gather ? plan_swaps(d, z, pitch, rows) : 0;
     d->at_swap = pack(&end, round_up(d->swap_entries, 64) * 4);
