@@ -62,7 +62,7 @@ __aicore__ inline void gather_whole(const Large &l, const LocalTensor<float> &ta
     spread_sums(w, n, scratch);
 }
 
-__aicore__ inline void run_whole(Segsum &s, Whole &whole, const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_whole(Segsum &s, Whole &whole, const ExpSegsumGradTilingData &tiling) {
     const Large &l = whole.shape;
     int64_t core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit;
