@@ -38,10 +38,7 @@ struct Segsum {
     bool direct; /* rows are whole 32-byte blocks, near enough for the short form of a copy */
 };
 
-/* Stands for the mask in calls that keep the last one, <float, false>. SetVectorMask is right
- * before them: a call with a mask of its own leaves it behind on A2, but not on the 950. */
-/* The buffers are as tiling has laid them out. */
-__aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
+__aicore__ inline void open_memory(Segsum &s, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
                                    const ExpSegsumGradTilingData &tiling) {
     s.dy.SetGlobalBuffer((__gm__ Elem *)dy);
     s.y.SetGlobalBuffer((__gm__ Elem *)y);
@@ -53,6 +50,12 @@ __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y
     s.span = tiling.span;
     s.second = tiling.second;
     s.direct = tiling.direct != 0;
+}
+
+/* The buffers are as tiling has laid them out. */
+__aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
+                                   const ExpSegsumGradTilingData &tiling) {
+    open_memory(s, dy, y, dx, tiling);
     pipe->InitBuffer(s.in, 2, tiling.in_bytes);
     pipe->InitBuffer(s.out, 2, tiling.out_bytes);
     if constexpr (WIDEN) pipe->InitBuffer(s.wide, tiling.wide_bytes);

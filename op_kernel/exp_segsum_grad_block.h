@@ -282,11 +282,13 @@ __aicore__ inline void scan_tiles(const LocalTensor<float> &tiles, uint32_t pair
     vector_done();
 }
 
-/* From suffix sums to results: row k of a tile owns its left sums and the lanes j < k. */
+/* From suffix sums to results: row k of a tile owns its left sums and the lanes j < k. Of each pair
+ * the tiles [from, to). */
 __aicore__ inline void sum_tiles(const LocalTensor<float> &tiles, const LocalTensor<float> &sums,
-                                 const LocalTensor<float> &results, uint32_t pairs) {
+                                 const LocalTensor<float> &results, uint32_t pairs, uint32_t from,
+                                 uint32_t to) {
     SetVectorMask<float>(0, UPPER);
-    for (uint32_t part = 0; part < PAIR_LANES; part += TILE_LANES) {
+    for (uint32_t part = from * TILE_LANES; part < to * TILE_LANES; part += TILE_LANES) {
         for (uint32_t q = 0; q < STRIP; q += 8) {
             Duplicate<float, false>(tiles[q * PAIR_LANES + part + 8 + q], 0.0f, MASK_PLACEHOLDER,
                                     pairs, PAIR_BLOCKS, PAIR / 8);
@@ -296,28 +298,32 @@ __aicore__ inline void sum_tiles(const LocalTensor<float> &tiles, const LocalTen
     BlockReduceSum(sums, tiles, STRIP * pairs, PAIR_LANES, 1, 1, PAIR_BLOCKS);
     vector_done();
     uint64_t top = EACH_BLOCK * 3, low = EACH_BLOCK * 7; /* rows 0..7 own a block of the tile */
-    for (uint32_t part = 0; part < 2 * STRIP; part += STRIP) {
-        SetVectorMask<float>(0, top);
-        BlockReduceSum<float, false>(results[part], sums, pairs, MASK_PLACEHOLDER, 2 * STRIP / 8, 1,
-                                     STRIP);
-        SetVectorMask<float>(0, low);
-        BlockReduceSum<float, false>(results[part + 8], sums[LANES], pairs, MASK_PLACEHOLDER,
+    for (uint32_t part = from; part < to; part++) {
+        SetVectorMask<float>(0, top << TILE_BLOCKS * part);
+        BlockReduceSum<float, false>(results[part * STRIP], sums, pairs, MASK_PLACEHOLDER,
                                      2 * STRIP / 8, 1, STRIP);
-        top <<= TILE_BLOCKS;
-        low <<= TILE_BLOCKS;
+        SetVectorMask<float>(0, low << TILE_BLOCKS * part);
+        BlockReduceSum<float, false>(results[part * STRIP + 8], sums[LANES], pairs,
+                                     MASK_PLACEHOLDER, 2 * STRIP / 8, 1, STRIP);
     }
 }
 
-/* Tiles to results; scratch: the first operand. */
-__aicore__ inline void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
-                                    const LocalTensor<float> &scratch) {
-    uint32_t pairs = (n + 1) / 2;
+/* Tiles to results, of each pair the tiles [from, to); scratch: the first operand. */
+__aicore__ inline void finish_tiles(Segsum &s, const LocalTensor<float> &tiles,
+                                    const LocalTensor<float> &scratch, uint32_t pairs,
+                                    uint32_t from, uint32_t to) {
+    uint32_t at = from * STRIP;
     scan_tiles(tiles, pairs);
     LocalTensor<Elem> out = s.out.AllocTensor<Elem>();
     LocalTensor<float> results = result_place(out, scratch[RESULTS]);
-    sum_tiles(tiles, scratch[ROW_SUMS], results, pairs);
-    narrow(out, results, 2 * STRIP * pairs);
+    sum_tiles(tiles, scratch[ROW_SUMS], results, pairs, from, to);
+    narrow(out[at], results[at], (2 * pairs - 2 + to - from) * STRIP);
     s.out.EnQue(out);
+}
+
+__aicore__ inline void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
+                                    const LocalTensor<float> &scratch) {
+    finish_tiles(s, tiles, scratch, (n + 1) / 2, 0, 2);
 }
 
 __aicore__ inline void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint32_t rows) {
@@ -352,8 +358,7 @@ __aicore__ inline void load_matrix(Segsum &s, int64_t &next, int64_t end, int64_
     next++;
 }
 
-__aicore__ inline void run_block(Segsum &s, TileBuffer &buffer,
-                                 const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_block(Segsum &s, TileBuffer &buffer, const ExpSegsumGradTilingData &tiling) {
     int64_t t = tiling.size, core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit;
     if (end > tiling.matrices) end = tiling.matrices;

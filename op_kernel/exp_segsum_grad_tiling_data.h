@@ -11,13 +11,15 @@
 /* Tiling keys. ZERO: T <= 1 or no matrices, the result is 0, nothing is read. SMALL: T <= 64,
  * several whole matrices per tile. BLOCK: T <= 128, one matrix per tile, lower triangle only.
  * LARGE: T > 128, blocks of 128, over all cores, in two phases. WHOLE: 128 < T <= 384, the same
- * sums, a matrix on one core. */
+ * sums, a matrix on one core. ALONE: 64 < T <= 256 and one matrix, the sums of BLOCK or LARGE, a
+ * strip on one core. */
 enum {
     EXP_SEGSUM_ZERO = 1,
     EXP_SEGSUM_SMALL = 2,
     EXP_SEGSUM_BLOCK = 3,
     EXP_SEGSUM_LARGE = 4,
     EXP_SEGSUM_WHOLE = 5,
+    EXP_SEGSUM_ALONE = 6,
 };
 
 enum {
@@ -35,6 +37,12 @@ enum {
     EXP_SEGSUM_SUMS = EXP_SEGSUM_ROWS + EXP_SEGSUM_HALF + 8,
     /* WHOLE: the largest T */
     EXP_SEGSUM_WHOLE_MOST = 384,
+    /* ALONE: the largest T; elements of one operand that a strip needs, at most (144 * 128, and
+     * gaps); fp32 of scratch (a piece of 32 rows, and a gap) and of the sums around the strip */
+    EXP_SEGSUM_ALONE_MOST = 256,
+    EXP_SEGSUM_ALONE_ROOM = 18432 + 3 * 64,
+    EXP_SEGSUM_ALONE_WORK = 32 * 256 + 64,
+    EXP_SEGSUM_ALONE_SUMS = 1536,
     /* LARGE: rows of each of the three kinds that are fetched at once */
     EXP_SEGSUM_LOAD_ROWS = EXP_SEGSUM_ROWS / 8,
 };
@@ -60,7 +68,7 @@ typedef struct ExpSegsumGradTilingData {
     uint32_t wide_bytes;
     /* one for diagonal tiles, */
     uint32_t tiles_bytes;
-    /* one for sums from the workspace (LARGE) or for all of a matrix (WHOLE), */
+    /* one for sums: from the workspace (LARGE), all of a matrix (WHOLE), around a strip (ALONE), */
     uint32_t sums_bytes;
     /* two for results on their way from the workspace. */
     uint32_t line_bytes;
