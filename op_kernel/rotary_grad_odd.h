@@ -9,13 +9,15 @@
  *                cos_rows rows (rows of cos last)
  *     group      rows of dy, with one row of cos, that fill 32-byte blocks: cos and sin are
  *                repeated to a group, and the sum of slabs is folded from groups to rows
+ *     fill       rows of a group that fill blocks of floats: what is repeated by words, not blocks
  *
- * so that cos and sin of a slab serve all slabs, and sums are of whole slabs. KIND says how dy is
- * brought beside its partner: ODD_HALVES by address, the halves fill blocks of floats; ODD_TURNED
- * by a gather; ODD_PAIRS by shifts of 32-bit words, or in fp32 by a gather; ODD_PLANES: dy, cos and
- * sin are made pairs, as x is, and dcos and dsin halves again.
+ * so that cos and sin of a slab serve all slabs, and sums are of whole slabs. t.turn_unit says how
+ * dy is brought beside its partner, `reach` elements away: 32, 4 or 2 are the bytes that a gather
+ * takes at a time; 0 shifts 32-bit words, pairs of 16-bit numbers. t.planes: dy, cos and sin are
+ * made pairs, as x is, and dcos and dsin halves again.
  *
- * T is the type of dy, x, dx; TC that of cos, sin, dcos, dsin.
+ * One kernel for all of it: what differs is a call or two in a tile, and each of several kernels
+ * would cost as much to compile, and to load, as this one.
  */
 #ifndef ROTARY_GRAD_ODD_H
 #define ROTARY_GRAD_ODD_H
@@ -28,11 +30,6 @@
 #include "rows.h"
 #include "rotary_grad_tiling_data.h"
 
-/* Much code: whoever compiles for another machine may say otherwise. */
-#ifndef ODD_INLINE
-#define ODD_INLINE AICORE_INLINE
-#endif
-
 namespace odd {
 
 using namespace AscendC;
@@ -41,46 +38,74 @@ using rotary::Args;
 using rotary::copy_in;
 using rotary::copy_out;
 
-template <typename T, typename TC> struct Kernel {
+/* T is the type of everything. */
+template <typename T> struct Kernel {
     const RotaryGradTiling *t;
-    GlobalTensor<T> dy, x, dx;
     /* sum: dcos, dsin */
-    GlobalTensor<TC> cos, sin, sum[2];
+    GlobalTensor<T> dy, x, dx, cos, sin, sum[2];
     /* [segment][dcos, dsin][line][row] */
     GlobalTensor<float> partial;
-    TQue<TPosition::VECIN, 1> in_dy, in_x, in_cos;
-    TQue<TPosition::VECOUT, 1> out_dx, out_sum;
-    TBuf<TPosition::VECCALC> work, shift_x, shift_dx;
+    TBuf<TPosition::VECIN> in, in_cos;
+    TBuf<TPosition::VECOUT> out_dx, out_sum;
+    TBuf<TPosition::VECCALC> work;
+    rotary::Slots slots;
+    LocalTensor<T> dy_in[2], x_in[2], cos_in[2], sum_out[2];
+    /* one is enough: it is needed at the end of a tile */
+    LocalTensor<T> dx_out;
     /* tiles in fp32; swapped: dy in its partner's place */
     LocalTensor<float> w_dy, swapped, w_x, spare;
     /* a slab each */
-    LocalTensor<float> cosines, sines, signs;
-    LocalTensor<float> sums;
-    /* byte offsets of gathers: partners; rows to groups; groups to rows; halves to pairs and back
+    LocalTensor<float> cosines, sines;
+    /* cos and sin with rows repeated to fill blocks, in T and in fp32; the latter may be the slabs
      */
-    LocalTensor<int32_t> turn, spread, pack, pair, halve;
+    LocalTensor<T> coarse[2];
+    LocalTensor<float> rows[2], signs, sums;
+    /* byte offsets of gathers: partners in a row, and of blocks; where coefficients come from, by
+     * words and by blocks; groups to rows; halves to pairs, with partners swapped too, and back */
+    LocalTensor<int32_t> turn, blocks, coef[2], spread, pack, pair, pair_sin, halve[2];
 };
+
+/* Neighbouring numbers: whole repeats, and what is left. */
+struct Run {
+    uint32_t full, rest;
+};
+
+AICORE_INLINE Run run_of(uint32_t count) {
+    return {count / LANES, count % LANES};
+}
+
+template <Op OP>
+__aicore__ inline void apply_rest(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b, Run run) {
+    uint32_t at = run.full * LANES;
+    apply_repeats<OP>(to[at], a[at], b[at], run.rest, 1, BinaryRepeatParams());
+    ResetMask();
+}
 
 /* Arithmetic on neighbouring floats. Here as in grid.h all lanes are on between calls. */
 template <Op OP>
-ODD_INLINE void flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                     const LocalTensor<float> &b, uint32_t count) {
-    uint32_t full = count / LANES, rest = count % LANES;
-    if (full > 0) {
-        apply_whole<OP>(to, a, b, full, BinaryRepeatParams());
+AICORE_INLINE void flat(const LocalTensor<float> &to, const LocalTensor<float> &a,
+                        const LocalTensor<float> &b, Run run) {
+    if (run.full > 0) {
+        apply_whole<OP>(to, a, b, run.full, BinaryRepeatParams());
     }
-    if (rest > 0) {
-        uint32_t at = count - rest;
-        apply_repeats<OP>(to[at], a[at], b[at], rest, 1, BinaryRepeatParams());
-        ResetMask();
+    if (run.rest > 0) {
+        apply_rest<OP>(to, a, b, run);
     }
 }
 
 /* n rows; steps of at most 255 blocks. */
 template <Op OP>
-ODD_INLINE void strided(const LocalTensor<float> &to, uint32_t to_step, const LocalTensor<float> &a,
-                        uint32_t a_step, const LocalTensor<float> &b, uint32_t b_step, uint32_t n,
-                        uint32_t columns) {
+__aicore__ inline void strided(const LocalTensor<float> &to, uint32_t to_step,
+                               const LocalTensor<float> &a, uint32_t a_step,
+                               const LocalTensor<float> &b, uint32_t b_step, uint32_t n,
+                               uint32_t columns) {
+    if (columns >= n * LANES) {
+        for (uint32_t i = 0; i < n; i++) {
+            flat<OP>(to[i * to_step], a[i * a_step], b[i * b_step], run_of(columns));
+        }
+        return;
+    }
     BinaryRepeatParams steps(1, 1, 1, (uint8_t)(to_step / BLOCK), (uint8_t)(a_step / BLOCK),
                              (uint8_t)(b_step / BLOCK));
     uint32_t rest = columns % LANES, whole = columns - rest;
@@ -93,27 +118,33 @@ ODD_INLINE void strided(const LocalTensor<float> &to, uint32_t to_step, const Lo
     }
 }
 
+template <typename TO, typename FROM>
+__aicore__ inline void convert_rest(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
+                                    const RoundMode mode, Run run) {
+    UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
+    uint32_t at = run.full * LANES;
+    Cast(to[at], from[at], mode, (uint64_t)run.rest, (uint8_t)1, steps);
+    ResetMask();
+}
+
 /* Between 16 bits and floats. */
 template <typename TO, typename FROM>
-ODD_INLINE void convert(const LocalTensor<TO> &to, const LocalTensor<FROM> &from, uint32_t count) {
+AICORE_INLINE void convert(const LocalTensor<TO> &to, const LocalTensor<FROM> &from, Run run) {
     constexpr RoundMode mode = sizeof(TO) == 4 ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
-    uint32_t full = count / LANES, rest = count % LANES;
-    UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
-    if (full > 0) {
-        Cast<TO, FROM, false>(to, from, mode, MASK_PLACEHOLDER, (uint8_t)full, steps);
+    if (run.full > 0) {
+        UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
+        Cast<TO, FROM, false>(to, from, mode, MASK_PLACEHOLDER, (uint8_t)run.full, steps);
     }
-    if (rest > 0) {
-        uint32_t at = count - rest;
-        Cast(to[at], from[at], mode, (uint64_t)rest, (uint8_t)1, steps);
-        ResetMask();
+    if (run.rest > 0) {
+        convert_rest(to, from, mode, run);
     }
 }
 
 /* `count` elements; `unit`: bytes of what an offset stands for, 4 or the element's size. */
 template <typename T>
-ODD_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
-                       const LocalTensor<int32_t> &table, uint32_t base, uint32_t count,
-                       uint32_t unit) {
+AICORE_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                          const LocalTensor<int32_t> &table, uint32_t base, uint32_t count,
+                          uint32_t unit) {
     LocalTensor<uint32_t> offsets = table.template ReinterpretCast<uint32_t>();
     if (unit == 4) {
         Gather(to.template ReinterpretCast<float>(), from.template ReinterpretCast<float>(),
@@ -126,9 +157,9 @@ ODD_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
 
 /* The same with a table of `entries` for rows that follow each other. */
 template <typename T>
-ODD_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from,
-                            const LocalTensor<int32_t> &table, uint32_t entries, uint32_t count,
-                            uint32_t unit) {
+AICORE_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from,
+                               const LocalTensor<int32_t> &table, uint32_t entries, uint32_t count,
+                               uint32_t unit) {
     uint32_t most = (uint32_t)(entries * unit / sizeof(T));
     for (uint32_t done = 0; done < count; done += most) {
         gather(to[done], from, table, (uint32_t)(done * sizeof(T)), least(count - done, most),
@@ -136,47 +167,42 @@ ODD_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from
     }
 }
 
-/* Bytes that an offset of the table of partners stands for. */
-template <typename T, int KIND> ODD_INLINE uint32_t turn_unit(const RotaryGradTiling &t) {
-    return sizeof(T) == 2 && t.half % 2 != 0 ? 2 : 4;
+/* Blocks of floats; `count` floats, rounded up to repeats. */
+AICORE_INLINE void gather_blocks(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                                 const LocalTensor<int32_t> &table, uint32_t count) {
+    Gatherb(to.ReinterpretCast<uint32_t>(), from.ReinterpretCast<uint32_t>(),
+            table.ReinterpretCast<uint32_t>(), (uint8_t)((count + LANES - 1) / LANES),
+            GatherRepeatParams(1, 8));
 }
 
-/* Whether partners are brought together by shifts. */
-template <typename T, int KIND>
-constexpr bool SHIFTED = sizeof(T) == 2 && (KIND == ROTARY_ODD_PAIRS || KIND == ROTARY_ODD_PLANES);
-
-/* Partners in each other's place; `count` elements, whole rows that follow each other. spare holds
- * twice as many. */
-template <typename T, int KIND, typename K>
-ODD_INLINE void swap_row(K &k, const LocalTensor<T> &to, const LocalTensor<T> &from,
-                         uint32_t count) {
-    if constexpr (SHIFTED<T, KIND>) {
-        LocalTensor<uint32_t> left = to.template ReinterpretCast<uint32_t>(),
-                              right = to[up(count, 16)].template ReinterpretCast<uint32_t>(),
-                              words = from.template ReinterpretCast<uint32_t>();
-        ShiftLeft(left, words, (uint32_t)16, (int32_t)(count / 2));
-        ShiftRight(right, words, (uint32_t)16, (int32_t)(count / 2));
-        vector_done();
-        Or(left.template ReinterpretCast<uint16_t>(), left.template ReinterpretCast<uint16_t>(),
-           right.template ReinterpretCast<uint16_t>(), (int32_t)count);
-    } else {
-        gather_rows(to, from, k.turn, k.t->turn, count, turn_unit<T, KIND>(*k.t));
-    }
+/* Bytes that an offset of the tables of rows stands for. */
+template <typename T> AICORE_INLINE uint32_t row_unit(const RotaryGradTiling &t) {
+    return sizeof(T) == 2 && t.reach % 2 != 0 ? 2 : 4;
 }
 
-/* Everything in its place, in units of `unit` bytes, for `rows` rows of `row` units. */
+/* Everything in its place, in units of `unit` bytes. */
 __aicore__ inline void make_places(const LocalTensor<int32_t> &table, uint32_t entries,
                                    uint32_t unit) {
     make_table(table, entries, 0, (int32_t)unit, (int32_t)unit);
 }
 
-/* Groups of `group` units whose second half and first half change places. */
-__aicore__ inline void make_turn(const LocalTensor<int32_t> &table, uint32_t entries, uint32_t half,
-                                 uint32_t unit) {
-    uint32_t all = 2 * half;
+/* The least number of periods of n that is a multiple of 8. */
+__aicore__ inline uint32_t in_eights(uint32_t n) {
+    uint32_t all = n;
     while (all % BLOCK != 0) {
         all *= 2;
     }
+    return all;
+}
+
+/* Groups of 2 * half units, whose halves change places. */
+__aicore__ inline void make_turn(const LocalTensor<int32_t> &table, uint32_t entries, uint32_t half,
+                                 uint32_t unit) {
+    if (half == 1) {
+        make_table(table, entries, (int32_t)unit, -(int32_t)unit, (int32_t)unit);
+        return;
+    }
+    uint32_t all = in_eights(2 * half);
     make_places(table, all, unit);
     for (uint32_t at = 0; at < all; at += 2 * half) {
         add_to_range(table, at, at + half, (int32_t)(unit * half));
@@ -185,89 +211,70 @@ __aicore__ inline void make_turn(const LocalTensor<int32_t> &table, uint32_t ent
     repeat_table(table, all, entries, (int32_t)(unit * all));
 }
 
-/* [rows][row] -> [rows][group][row], in words. */
-__aicore__ inline void make_spread(const LocalTensor<int32_t> &table, uint32_t rows, uint32_t group,
-                                   uint32_t row) {
-    uint32_t all = group * row, fill = 1;
-    while (fill * all % BLOCK != 0) {
-        fill *= 2;
+/* [rows][row] -> [rows][group][row], in units. */
+__aicore__ inline void make_spread(const LocalTensor<int32_t> &table, uint32_t entries,
+                                   uint32_t group, uint32_t row, uint32_t unit) {
+    uint32_t all = group * row, some = in_eights(all);
+    make_places(table, some, unit);
+    for (uint32_t i = 1; i < some / row; i++) {
+        add_to_range(table, i * row, (i + 1) * row, -(int32_t)(unit * row * (i - i / group)));
     }
-    make_places(table, fill * all, 4);
-    for (uint32_t i = 1; i < fill * group; i++) {
-        add_to_range(table, i * row, (i + 1) * row, -(int32_t)(4 * row * (i - i / group)));
-    }
-    repeat_table(table, fill * all, rows * all, (int32_t)(4 * row * fill));
+    repeat_table(table, some, entries, (int32_t)(unit * row * (some / all)));
 }
 
 /* [rows][group][row] -> [rows][row], the first of each group, in floats. */
-__aicore__ inline void make_pack(const LocalTensor<int32_t> &table, uint32_t rows, uint32_t group,
-                                 uint32_t row) {
-    uint32_t fill = 1;
-    while (fill * row % BLOCK != 0) {
-        fill *= 2;
-    }
-    make_places(table, fill * row, 4);
+__aicore__ inline void make_pack(const LocalTensor<int32_t> &table, uint32_t entries,
+                                 uint32_t group, uint32_t row) {
+    uint32_t all = in_eights(row), fill = all / row;
+    make_places(table, all, 4);
     for (uint32_t i = 1; i < fill; i++) {
         add_to_range(table, i * row, (i + 1) * row, (int32_t)(4 * row * i * (group - 1)));
     }
-    repeat_table(table, fill * row, rows * row, (int32_t)(4 * row * group * fill));
+    repeat_table(table, all, entries, (int32_t)(4 * row * group * fill));
 }
 
-/* Halves to pairs, and pairs to halves; unit: bytes of an element. */
+/* Halves to pairs; `other`: with partners swapped. unit: bytes of an element. */
 __aicore__ inline void make_pair(const LocalTensor<int32_t> &table, uint32_t entries, uint32_t row,
-                                 uint32_t unit) {
-    uint32_t fill = 1;
-    while (fill * row % BLOCK != 0) {
-        fill *= 2;
+                                 uint32_t unit, bool other) {
+    uint32_t all = in_eights(row);
+    int32_t half = (int32_t)(unit * row / 2);
+    make_table(table, all, other ? half : 0, other ? -half : half, (int32_t)(unit / 2));
+    for (uint32_t at = row; at < all; at += row) {
+        add_to_range(table, at, at + row, (int32_t)(unit * at / 2));
     }
-    make_table(table, fill * row, 0, (int32_t)(unit * row / 2), (int32_t)(unit / 2));
-    for (uint32_t i = 1; i < fill; i++) {
-        add_to_range(table, i * row, (i + 1) * row, (int32_t)(unit * i * row / 2));
-    }
-    repeat_table(table, fill * row, entries, (int32_t)(unit * fill * row));
+    repeat_table(table, all, entries, (int32_t)(unit * all));
 }
 
+/* And back. */
 __aicore__ inline void make_halve(const LocalTensor<int32_t> &table, uint32_t entries, uint32_t row,
-                                  uint32_t unit) {
-    uint32_t fill = 1, half = row / 2;
-    while (fill * row % BLOCK != 0) {
-        fill *= 2;
-    }
-    make_table(table, fill * row, 0, (int32_t)(2 * unit), (int32_t)(2 * unit));
-    for (uint32_t i = 0; i < fill; i++) {
-        int32_t back = (int32_t)(unit * i * row);
-        if (i > 0) {
-            add_to_range(table, i * row, i * row + half, -back);
+                                  uint32_t unit, bool other) {
+    uint32_t all = in_eights(row), half = row / 2;
+    make_table(table, all, other ? (int32_t)unit : 0, (int32_t)(2 * unit), (int32_t)(2 * unit));
+    for (uint32_t at = 0; at < all; at += row) {
+        int32_t back = (int32_t)(unit * at);
+        if (at > 0) {
+            add_to_range(table, at, at + half, -back);
         }
-        add_to_range(table, i * row + half, (i + 1) * row, -back - (int32_t)(unit * (row - 1)));
+        add_to_range(table, at + half, at + row,
+                     -back - (int32_t)(unit * (other ? row + 1 : row - 1)));
     }
-    repeat_table(table, fill * row, entries, (int32_t)(unit * fill * row));
+    repeat_table(table, all, entries, (int32_t)(unit * all));
 }
 
-/* `plus` for first partners and -`plus` for second ones. */
-template <int KIND>
+/* 1 for first partners and -1 for second ones. */
 __aicore__ inline void make_odd_signs(const LocalTensor<float> &signs, uint32_t entries,
-                                      uint32_t half, float plus) {
-    if constexpr (KIND == ROTARY_ODD_PAIRS || KIND == ROTARY_ODD_PLANES) {
-        uint64_t mask[2] = {ODD, 0};
-        UnaryRepeatParams steps(1, 1, 8, 8);
-        Duplicate(signs, plus, (int32_t)entries);
+                                      uint32_t half) {
+    uint32_t all = in_eights(2 * half);
+    if (half == 1) {
+        Duplicate(signs, 1.0f, (int32_t)entries);
         vector_done();
-        for (uint32_t at = 0; at < entries; at += REPEATS * LANES) {
-            Muls(signs[at], signs[at], -1.0f, mask,
-                 (uint8_t)least((entries - at + LANES - 1) / LANES, REPEATS), steps);
-        }
-        ResetMask();
+        negate_odd(signs, up(entries, BLOCK));
         vector_done();
         return;
     }
-    uint32_t all = 2 * half;
-    while (all % BLOCK != 0) {
-        all *= 2;
-    }
-    Duplicate(signs, plus, (int32_t)all);
+    Duplicate(signs, 1.0f, (int32_t)all);
     for (uint32_t at = half; at < all; at += 2 * half) {
-        add_to_range(signs, at, at + half, -2.0f * plus);
+        add_to_range(signs, at, at + half, -2.0f);
     }
     for (uint32_t done = all; done < entries; done *= 2) {
         vector_done();
@@ -276,76 +283,174 @@ __aicore__ inline void make_odd_signs(const LocalTensor<float> &signs, uint32_t 
     vector_done();
 }
 
-template <typename T, int KIND, typename K> __aicore__ inline void make_tables(K &k) {
+/* Where coefficients come from whose rows are repeated: first the rows, then what is done to each.
+ */
+template <typename T> __aicore__ inline void make_coefficients(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
-    uint32_t row = (uint32_t)t.row, half = (uint32_t)t.half;
-    if constexpr (KIND == ROTARY_ODD_TURNED) {
-        uint32_t unit = turn_unit<T, KIND>(t);
-        make_turn(k.turn, t.turn, (uint32_t)(half * sizeof(T) / unit), unit);
-    } else if constexpr (sizeof(T) == 4 && KIND != ROTARY_ODD_HALVES) {
-        make_turn(k.turn, t.turn, 1, 4);
+    uint32_t unit = row_unit<T>(t), items = (uint32_t)(t.row * sizeof(T) / unit),
+             count = t.tile_cos * t.fill * items;
+    LocalTensor<int32_t> places = k.swapped.template ReinterpretCast<int32_t>();
+    make_spread(places, count, t.fill, items, 4); /* offsets in tables */
+    LocalTensor<uint32_t> offsets = places.template ReinterpretCast<uint32_t>();
+    if (t.planes) {
+        Gather(k.coef[0], k.pair, offsets, 0, count);
+    } else {
+        make_spread(k.coef[0], count, t.fill, items, unit);
     }
-    if constexpr (KIND == ROTARY_ODD_PLANES) {
-        make_pair(k.pair, t.pair, row, sizeof(T));
-        make_halve(k.halve, t.sums, row, sizeof(T));
-    }
-    if (t.group > 1) {
-        make_spread(k.spread, t.tile_cos, t.group, (uint32_t)(row * sizeof(T) / 4));
-    }
-    if (t.fill > 1) {
-        make_pack(k.pack, t.tile_cos, t.group, row);
-    }
-    if (KIND != ROTARY_ODD_HALVES || t.with_x) {
-        make_odd_signs<KIND>(k.signs, t.cosines, half, KIND == ROTARY_ODD_HALVES ? -1.0f : 1.0f);
-    }
+    Gather(k.coef[1], t.planes ? k.pair_sin : k.turn, offsets, 0, count);
+    vector_done();
 }
 
-template <typename T, typename TC, int KIND>
-__aicore__ inline void set_up(Kernel<T, TC> &k, const RotaryGradTiling &t, const Args &args,
-                              TPipe &pipe) {
-    k.t = &t;
-    k.dy.SetGlobalBuffer((__gm__ T *)args.dy);
-    k.x.SetGlobalBuffer((__gm__ T *)args.x);
-    k.dx.SetGlobalBuffer((__gm__ T *)args.dx);
-    k.cos.SetGlobalBuffer((__gm__ TC *)args.cos);
-    k.sin.SetGlobalBuffer((__gm__ TC *)args.sin);
-    k.sum[0].SetGlobalBuffer((__gm__ TC *)args.dcos);
-    k.sum[1].SetGlobalBuffer((__gm__ TC *)args.dsin);
-    if (t.stream) { /* read once, and too much to be in the L2 cache still */
-        k.dy.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
-        k.x.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
+    const RotaryGradTiling &t = *k.t;
+    constexpr uint32_t size = sizeof(T);
+    uint32_t row = (uint32_t)t.row, reach = t.reach, unit = row_unit<T>(t),
+             each = t.tile_cos * t.fill * row; /* of cos, with rows repeated */
+    make_turn(k.turn, t.turn, reach * size / unit, unit);
+    if (t.turn_unit == 32) {
+        make_turn(k.blocks, t.tile / BLOCK, reach / BLOCK, 32);
+        Duplicate(k.w_dy, 0.0f, (int32_t)t.tile); /* gathers read up to a repeat too much */
     }
-    pipe.InitBuffer(k.work, t.work_bytes);
-    pipe.InitBuffer(k.in_dy, 2, t.tile_bytes);
-    pipe.InitBuffer(k.shift_x, t.shift_bytes);
+    if (t.planes) {
+        make_pair(k.pair, t.pair, row, size, false);
+        make_pair(k.pair_sin, t.sums, row, size, true);
+        make_halve(k.halve[0], t.sums, row, size, false);
+        make_halve(k.halve[1], t.sums, row, size, true);
+    }
+    if (t.fill > 1) {
+        make_coefficients(k);
+        make_pack(k.pack, t.tile_cos * row, t.group, row);
+    }
+    if (t.group > t.fill) {
+        make_spread(k.spread, up(t.cosines / BLOCK, BLOCK), t.group / t.fill, t.fill * row / BLOCK,
+                    32);
+        Duplicate(k.rows[0], 0.0f, (int32_t)(2 * t.rows_floats));
+    }
+    make_odd_signs(k.signs, up(each, LANES), reach);
+    /* what is rounded up to repeats */
+    Duplicate(k.spare, 0.0f, (int32_t)(2 * t.fill * t.sums));
+    if constexpr (sizeof(T) == 2) {
+        Duplicate(k.coarse[0].template ReinterpretCast<int32_t>(), (int32_t)0,
+                  (int32_t)up(each, LANES));
+    }
+    if (t.gaps) { /* no copy fills all of a slab */
+        Duplicate(k.cosines, 0.0f, (int32_t)t.cosines);
+        Duplicate(k.sines, 0.0f, (int32_t)t.cosines);
+    }
+    vector_done();
+}
+
+template <typename T> __aicore__ inline void open_slots(Kernel<T> &k, TPipe &pipe) {
+    for (uint32_t i = 0; i < 2; i++) {
+        k.slots.in_full[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
+        k.slots.in_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
+        k.slots.cos_full[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
+        k.slots.cos_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
+        SetFlag<HardEvent::V_MTE2>(k.slots.in_free[i]);
+        SetFlag<HardEvent::V_MTE2>(k.slots.cos_free[i]);
+    }
+    k.slots.out_full[0] = pipe.AllocEventID<HardEvent::V_MTE3>();
+    k.slots.out_free[0] = pipe.AllocEventID<HardEvent::MTE3_V>();
+    SetFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
+    k.slots.sum_full = pipe.AllocEventID<HardEvent::V_MTE3>();
+    k.slots.sum_free = pipe.AllocEventID<HardEvent::MTE3_V>();
+    SetFlag<HardEvent::MTE3_V>(k.slots.sum_free);
+}
+
+/* No flag stays set behind the kernel. */
+template <typename T> __aicore__ inline void close_slots(Kernel<T> &k, TPipe &pipe) {
+    for (uint32_t i = 0; i < 2; i++) {
+        WaitFlag<HardEvent::V_MTE2>(k.slots.in_free[i]);
+        WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[i]);
+        pipe.ReleaseEventID<HardEvent::MTE2_V>(k.slots.in_full[i]);
+        pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.in_free[i]);
+        pipe.ReleaseEventID<HardEvent::MTE2_V>(k.slots.cos_full[i]);
+        pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.cos_free[i]);
+    }
+    WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
+    pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.out_full[0]);
+    pipe.ReleaseEventID<HardEvent::MTE3_V>(k.slots.out_free[0]);
+    WaitFlag<HardEvent::MTE3_V>(k.slots.sum_free);
+    pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.sum_full);
+    pipe.ReleaseEventID<HardEvent::MTE3_V>(k.slots.sum_free);
+}
+
+/* Where copies come and go. */
+template <typename T> __aicore__ inline void place_slots(Kernel<T> &k) {
+    const RotaryGradTiling &t = *k.t;
+    constexpr uint32_t size = sizeof(T);
+    uint32_t tile = t.tile_bytes / size, shift = t.shift_bytes / size;
+    k.dy_in[0] = k.in.template Get<T>();
+    k.dy_in[1] = k.dy_in[0][tile];
     if (t.with_x) {
-        pipe.InitBuffer(k.in_x, 2, t.tile_bytes);
+        k.x_in[0] = k.dy_in[1][tile + shift];
+        k.x_in[1] = k.x_in[0][tile];
+        k.sum_out[0] = k.out_sum.template Get<T>();
+        k.sum_out[1] = k.sum_out[0][t.sum_bytes / size];
     }
-    pipe.InitBuffer(k.shift_dx, t.shift_bytes);
-    pipe.InitBuffer(k.out_dx, 2, t.tile_bytes);
-    pipe.InitBuffer(k.in_cos, 2, t.cos_bytes);
-    if (t.with_x) {
-        pipe.InitBuffer(k.out_sum, 2, t.sum_bytes);
-    }
+    k.dx_out = k.out_dx.template Get<T>()[shift];
+    k.cos_in[0] = k.in_cos.template Get<T>();
+    k.cos_in[1] = k.cos_in[0][t.cos_bytes / size];
+}
+
+/* Places to work in, as tiling has laid them out. */
+template <typename T> __aicore__ inline void place_work(Kernel<T> &k) {
+    const RotaryGradTiling &t = *k.t;
     LocalTensor<float> all = k.work.template Get<float>();
+    LocalTensor<int32_t> tables = all.template ReinterpretCast<int32_t>();
     k.w_dy = all;
     k.swapped = all[t.swap_at];
     k.w_x = all[t.x_at];
     k.spare = all[t.dx_at];
     k.cosines = all[t.cosines_at];
     k.sines = all[t.other_at];
+    k.rows[0] = t.group > t.fill ? all[t.rows_at] : k.cosines;
+    k.rows[1] = t.group > t.fill ? k.rows[0][t.rows_floats] : k.sines;
+    if constexpr (sizeof(T) == 2) {
+        k.coarse[0] = all[t.coarse_at].template ReinterpretCast<T>();
+        k.coarse[1] = k.coarse[0][up(t.tile_cos * t.fill * (uint32_t)t.row, LANES)];
+    }
     k.sums = all[t.sums_at];
     k.signs = all[t.signs_at];
-    k.turn = all[t.table_at].template ReinterpretCast<int32_t>();
-    k.spread = all[t.spread_at].template ReinterpretCast<int32_t>();
-    k.pack = all[t.pack_at].template ReinterpretCast<int32_t>();
-    k.pair = all[t.pair_at].template ReinterpretCast<int32_t>();
-    k.halve = all[t.halve_at].template ReinterpretCast<int32_t>();
-    if (t.gaps) { /* no copy fills all of a slab */
-        Duplicate(k.cosines, 0.0f, (int32_t)t.cosines);
-        Duplicate(k.sines, 0.0f, (int32_t)t.cosines);
-        vector_done();
+    k.turn = tables[t.table_at];
+    k.blocks = tables[t.blocks_at];
+    k.coef[0] = tables[t.coef_at];
+    k.coef[1] = k.coef[0][t.coefs];
+    k.spread = tables[t.spread_at];
+    k.pack = tables[t.pack_at];
+    k.pair = tables[t.pair_at];
+    k.pair_sin = k.pair[t.pair];
+    k.halve[0] = tables[t.halve_at];
+    k.halve[1] = k.halve[0][t.halves];
+}
+
+template <typename T>
+__aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Args &args,
+                              TPipe &pipe) {
+    k.t = &t;
+    k.dy.SetGlobalBuffer((__gm__ T *)args.dy);
+    k.x.SetGlobalBuffer((__gm__ T *)args.x);
+    k.dx.SetGlobalBuffer((__gm__ T *)args.dx);
+    k.cos.SetGlobalBuffer((__gm__ T *)args.cos);
+    k.sin.SetGlobalBuffer((__gm__ T *)args.sin);
+    k.sum[0].SetGlobalBuffer((__gm__ T *)args.dcos);
+    k.sum[1].SetGlobalBuffer((__gm__ T *)args.dsin);
+    if (t.stream) { /* read once, and too much to be in the L2 cache still */
+        k.dy.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+        k.x.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
     }
+    pipe.InitBuffer(k.work, t.work_bytes);
+    /* shift_bytes put x and dx in other banks than dy and work */
+    pipe.InitBuffer(k.in, (t.with_x ? 4 : 2) * t.tile_bytes + t.shift_bytes);
+    pipe.InitBuffer(k.out_dx, t.tile_bytes + t.shift_bytes);
+    pipe.InitBuffer(k.in_cos, 2 * t.cos_bytes);
+    if (t.with_x) {
+        pipe.InitBuffer(k.out_sum, 2 * t.sum_bytes);
+    }
+    ResetMask();
+    open_slots(k, pipe);
+    place_slots(k);
+    place_work(k);
 }
 
 } // namespace odd

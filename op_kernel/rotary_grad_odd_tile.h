@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One tile of the contiguous path (rotary_grad_odd.h): into the UB, dx out of it, the terms of dcos
- * and dsin summed over the slabs.
+ * and dsin summed over the slabs. What follows from the shape of a tile is worked out when the
+ * shape changes, which is rare.
  */
 #ifndef ROTARY_GRAD_ODD_TILE_H
 #define ROTARY_GRAD_ODD_TILE_H
@@ -10,230 +11,330 @@
 
 namespace odd {
 
-struct Tile {
-    /* row of cos, counted over all slabs; rows of cos */
-    int64_t line;
-    uint32_t cos_rows;
-    /* the first row of dy */
-    int64_t first;
+/* Copies at regular steps, in elements; count, length, gap and skip of each as in copy_in. */
+struct Moves {
+    uint32_t copies, ub;
+    int64_t gm;
+    uint32_t count;
+    int64_t length, gap, skip;
+    /* whole blocks: takes a third of the scalar work */
+    bool plain;
+    DataCopyParams in, out;
+};
+
+/* Steps from the most rows that a group may have, 2040 / 2, to one. */
+constexpr uint32_t FOLDS = 10;
+
+/* The shape of a tile. */
+struct Shape {
+    /* it follows from these: `rows` inner steps of each of cos_rows */
+    uint32_t cos_rows, rows;
     uint32_t slabs, span, elements;
-    /* elements of a slab without what fills its last block */
-    uint32_t run;
+    /* elements of a slab without what fills its last block, of rows of cos, of such with repeats */
+    uint32_t run, count, each;
     /* rows of a group in the last slab */
     uint32_t last;
+    Moves in, out, out_last;
+    /* the calls are there: */
+    bool planned;
+    Run all, some;
+    /* from groups to rows: rows that are left, and how the others are added to them */
+    uint32_t folds, kept[FOLDS];
+    Grid fold[FOLDS];
+    /* a slab against every whole slab, and the part of one behind them */
+    Grid times;
+    uint32_t whole;
+    Run left;
+};
+
+/* Where a tile is. */
+struct Tile {
+    Shape *shape;
+    /* row of cos, counted over all slabs; the first row of dy */
+    int64_t line, first;
     /* the first and the last chunk of these rows of cos; chunks so far */
     bool opens, closes;
     int64_t done, segment;
+    /* where it has been fetched to, and cos */
+    uint32_t slot, cos_slot;
 };
 
-/* IN: to the UB. A group is a block, or a run of rows of cos is. */
-template <typename T, bool IN>
-ODD_INLINE void move(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, uint32_t count,
-                     int64_t length, int64_t gap, int64_t skip) {
+__aicore__ inline void plan_moves(Moves &m, uint32_t copies, uint32_t ub, int64_t gm,
+                                  uint32_t count, int64_t length, int64_t gap, int64_t skip) {
     if (gap == 0 && skip == 0 && length % 32 == 0) {
         length *= count;
         count = 1;
     }
-    bool blocks = (length | gap) % 32 == 0 && (length | gap) < 65536 * 32;
-    if (blocks) { /* takes a third of the scalar work */
-        uint16_t far = (uint16_t)(gap / 32), near = (uint16_t)skip;
-        DataCopyParams shape((uint16_t)count, (uint16_t)(length / 32), IN ? far : near,
-                             IN ? near : far);
-        if constexpr (IN) {
-            DataCopy(ub, gm, shape);
-        } else {
-            DataCopy(gm, ub, shape);
-        }
-    } else if constexpr (IN) {
-        copy_in(ub, gm, count, length, gap, skip, 0);
-    } else {
-        copy_out(gm, ub, count, length, gap, skip);
+    m.copies = copies;
+    m.ub = ub;
+    m.gm = gm;
+    m.count = count;
+    m.length = length;
+    m.gap = gap;
+    m.skip = skip;
+    m.plain = (length | gap) % 32 == 0 && (length | gap) < 65536 * 32;
+    if (m.plain) {
+        uint16_t far = (uint16_t)(gap / 32), near = (uint16_t)skip,
+                 blocks = (uint16_t)(length / 32);
+        m.in = DataCopyParams((uint16_t)count, blocks, far, near);
+        m.out = DataCopyParams((uint16_t)count, blocks, near, far);
     }
 }
 
-template <typename T, bool IN>
-ODD_INLINE void move_tile(const RotaryGradTiling &t, const Tile &tile, const LocalTensor<T> &ub,
-                          const GlobalTensor<T> &gm) {
+template <typename T> __aicore__ inline void plan_copies(const RotaryGradTiling &t, Shape &s) {
     constexpr int64_t size = sizeof(T);
     int64_t row = t.row * size;
+    s.out_last.copies = 0;
     if (t.cos_last) {
-        int64_t rows = tile.cos_rows * t.cos_stride;
-        move<T, IN>(ub, gm[tile.first * t.row], tile.slabs, rows * row,
-                    (t.inner_stride - rows) * row, 0);
+        int64_t rows = s.cos_rows * t.cos_stride;
+        plan_moves(s.in, 1, 0, 0, s.slabs, rows * row, (t.inner_stride - rows) * row, 0);
+        s.out = s.in;
+        return;
+    }
+    if (s.cos_rows == 1) { /* as in memory */
+        plan_moves(s.in, 1, 0, 0, 1, s.rows * row, 0, 0);
+        s.out = s.in;
         return;
     }
     uint32_t group = t.group * (uint32_t)t.row;
-    if (tile.cos_rows == 1) { /* as in memory */
-        int64_t rows = (tile.slabs - 1) * t.group + tile.last;
-        move<T, IN>(ub, gm[tile.first * t.row], 1, rows * row, 0, 0);
-        return;
-    }
     /* On the way in, what a last group lacks comes from the rows behind it, and is not used. */
-    uint32_t whole = IN || tile.last == t.group ? tile.slabs : tile.slabs - 1;
-    if (whole > tile.cos_rows) { /* the groups of a row of cos follow each other in memory */
-        for (uint32_t i = 0; i < tile.cos_rows; i++) {
-            move<T, IN>(ub[i * group], gm[(tile.first + i * t.cos_stride) * t.row], whole,
-                        group * size, 0, (tile.cos_rows - 1) * group * size / 32);
-        }
+    bool even = s.last == t.group;
+    if (s.slabs > s.cos_rows) { /* the groups of a row of cos follow each other in memory */
+        int64_t skip = (s.cos_rows - 1) * group * size / 32;
+        uint32_t whole = even ? s.slabs : s.slabs - 1;
+        plan_moves(s.in, s.cos_rows, group, t.cos_stride * t.row, s.slabs, group * size, 0, skip);
+        plan_moves(s.out, s.cos_rows, group, t.cos_stride * t.row, whole, group * size, 0, skip);
     } else {
-        for (uint32_t i = 0; i < whole; i++) {
-            move<T, IN>(ub[i * tile.span], gm[(tile.first + i * t.group) * t.row], tile.cos_rows,
-                        group * size, (t.cos_stride - t.group) * row, 0);
-        }
+        plan_moves(s.in, s.slabs, s.span, group, s.cos_rows, group * size,
+                   (t.cos_stride - t.group) * row, 0);
+        s.out = s.in;
+        s.out.copies = even ? s.slabs : s.slabs - 1;
     }
-    if (whole < tile.slabs) {
-        int64_t length = tile.last * row;
-        move<T, IN>(ub[whole * tile.span], gm[(tile.first + whole * t.group) * t.row],
-                    tile.cos_rows, length, t.cos_stride * row - length,
-                    group * size / 32 - (length + 31) / 32);
+    if (!even) {
+        int64_t length = s.last * row;
+        plan_moves(s.out_last, 1, 0, 0, s.cos_rows, length, t.cos_stride * row - length,
+                   group * size / 32 - (length + 31) / 32);
     }
 }
 
-/* cos or sin as stored, `from`, to a slab of floats. spare holds two slabs of TC. */
-template <typename T, typename TC, int KIND>
-ODD_INLINE void spread_rows(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<float> &to,
-                            const LocalTensor<TC> &from, const LocalTensor<TC> &room) {
+/* What it takes to fetch a tile, so that this is soon done. */
+template <typename T>
+__aicore__ inline void shape_tile(const RotaryGradTiling &t, Shape &s, uint32_t cos_rows,
+                                  uint32_t rows) {
+    uint32_t row = (uint32_t)t.row;
+    s.cos_rows = cos_rows;
+    s.rows = rows;
+    s.count = cos_rows * row;
+    s.each = t.fill * s.count;
+    s.run = t.group * s.count;
+    if (t.cos_last) {
+        s.slabs = rows;
+        s.last = t.group;
+        s.span = up(s.run, 32 / sizeof(T));
+        s.elements = s.slabs * s.span;
+    } else {
+        s.slabs = (rows + t.group - 1) / t.group;
+        s.last = rows - (s.slabs - 1) * t.group;
+        s.span = s.run;
+        s.elements = cos_rows == 1 ? rows * row : s.slabs * s.span;
+    }
+    plan_copies<T>(t, s);
+    s.planned = false;
+}
+
+/* The last step leaves rows that follow each other. */
+__aicore__ inline void plan_folds(const RotaryGradTiling &t, Shape &s) {
+    uint32_t row = (uint32_t)t.row, group = t.group * row, n = s.slabs > 1 ? t.group : s.last;
+    for (s.folds = 0; n > t.fill; s.folds++) {
+        uint32_t kept = up((n + 1) / 2, t.fill);
+        Strides far = {kept == 1 ? row : group, group, group};
+        plan_rows(s.fold[s.folds], far, s.cos_rows, {0, 0, 0}, 1, (n - kept) * row);
+        s.kept[s.folds] = n = kept;
+    }
+}
+
+__aicore__ inline void plan_calls(const RotaryGradTiling &t, Shape &s) {
+    uint32_t span = s.span;
+    s.whole = s.elements / span;
+    s.left = run_of(s.elements - s.whole * span);
+    s.all = run_of(s.elements);
+    /* what comes from groups is in a place of its own, with room for whole repeats */
+    s.some = run_of(t.group > 1 ? up(s.count, LANES) : s.count);
+    Strides far = {span, 0, span};
+    if (s.whole > 0) {
+        plan_rows(s.times, far, s.whole, {0, 0, 0}, 1, span);
+    }
+    plan_folds(t, s);
+    s.planned = true;
+}
+
+/* IN: to the UB. At least one copy. */
+template <typename T, bool IN>
+AICORE_INLINE void move(const Moves &m, LocalTensor<T> ub, GlobalTensor<T> gm) {
+    for (uint32_t left = m.copies;;) {
+        if (m.plain) {
+            if constexpr (IN) {
+                DataCopy(ub, gm, m.in);
+            } else {
+                DataCopy(gm, ub, m.out);
+            }
+        } else if constexpr (IN) {
+            copy_in(ub, gm, m.count, m.length, m.gap, m.skip, 0);
+        } else {
+            copy_out(gm, ub, m.count, m.length, m.gap, m.skip);
+        }
+        if (--left == 0) {
+            return;
+        }
+        ub = ub[m.ub];
+        gm = gm[m.gm];
+    }
+}
+
+/* Neighbours to memory or from there. */
+template <typename T>
+AICORE_INLINE void load_run(const LocalTensor<T> &to, const GlobalTensor<T> &from, uint32_t count) {
+    if (count * sizeof(T) % 32 == 0) {
+        DataCopy(to, from, count);
+    } else {
+        copy_in(to, from, 1, (int64_t)count * sizeof(T), 0, 0, 0);
+    }
+}
+
+template <typename T>
+AICORE_INLINE void store_run(const GlobalTensor<T> &to, const LocalTensor<T> &from,
+                             uint32_t count) {
+    if (count * sizeof(T) % 32 == 0) {
+        DataCopy(to, from, count);
+    } else {
+        copy_out(to, from, 1, (int64_t)count * sizeof(T), 0, 0);
+    }
+}
+
+/* cos and sin of a tile on their way to slabs, in four steps; sin comes to its partner's place,
+ * with the sign it has in dx. First, of 16 bits: rows are repeated, partners change places. */
+template <typename T> AICORE_INLINE void turn_cosines(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
-    uint32_t rows = tile.cos_rows * (uint32_t)t.row;
-    LocalTensor<TC> all = from;
-    if (t.group > 1) {
-        rows = tile.run;
-        all = room;
-        if constexpr (sizeof(TC) == 4) {
-            all = to;
-        }
-        gather(all, from, k.spread, 0, rows, 4);
-        vector_done();
-    }
-    if constexpr (sizeof(TC) == 2) {
-        convert(to, all, rows);
-    } else if (t.group <= 1) {
-        Muls(to, all, 1.0f, (int32_t)rows);
-    }
-}
-
-/* cos and sin of a band; sin in its partner's place, with the sign it has in dx. */
-template <typename T, typename TC, int KIND>
-ODD_INLINE void widen_cosines(Kernel<T, TC> &k, const Tile &tile, LocalTensor<TC> &in) {
-    const RotaryGradTiling &t = *k.t;
-    uint32_t count = tile.cos_rows * (uint32_t)t.row,
-             half = (uint32_t)(t.cos_bytes / 2 / sizeof(TC)), room = t.cosines; /* of a slab */
-    LocalTensor<TC> cos = in, sin = in[half], spare = k.spare.template ReinterpretCast<TC>(),
-                    more = k.w_dy.template ReinterpretCast<TC>();
-    if constexpr (KIND == ROTARY_ODD_PLANES) {
-        gather_rows(more, cos, k.pair, t.pair, count, sizeof(TC));
-        gather_rows(more[room], sin, k.pair, t.pair, count, sizeof(TC));
-        cos = more;
-        sin = more[room];
-        vector_done();
-    }
-    if constexpr (KIND != ROTARY_ODD_HALVES) {
-        LocalTensor<TC> swapped = k.swapped.template ReinterpretCast<TC>();
-        swap_row<TC, KIND>(k, swapped, sin, count);
-        sin = swapped;
-        vector_done();
-    }
-    spread_rows<T, TC, KIND>(k, tile, k.cosines, cos, spare);
-    spread_rows<T, TC, KIND>(k, tile, k.sines, sin, spare[room]);
-    vector_done();
-    if constexpr (KIND != ROTARY_ODD_HALVES) {
-        flat<MUL>(k.sines, k.sines, k.signs, tile.span);
-        vector_done();
-    }
-}
-
-/* Partners in each other's place, slab by slab where slabs have gaps. */
-template <typename T, typename TC, int KIND>
-ODD_INLINE void swap_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
-                          const LocalTensor<T> &from) {
-    if (SHIFTED<T, KIND> || tile.run == tile.span) {
-        swap_row<T, KIND>(k, to, from, tile.elements);
-        return;
-    }
-    for (uint32_t i = 0; i < tile.slabs; i++) {
-        swap_row<T, KIND>(k, to[i * tile.span], from[i * tile.span], tile.run);
-    }
-}
-
-/* Halves to pairs. */
-template <typename T, typename TC>
-ODD_INLINE void pair_tile(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &to,
-                          const LocalTensor<T> &from) {
-    if (tile.run == tile.span) {
-        gather_rows(to, from, k.pair, k.t->pair, tile.elements, sizeof(T));
-        return;
-    }
-    for (uint32_t i = 0; i < tile.slabs; i++) {
-        gather_rows(to[i * tile.span], from[i * tile.span], k.pair, k.t->pair, tile.run, sizeof(T));
-    }
-}
-
-/* dy in fp32, in the layout of the tile, and with partners swapped; false: in the queue's tensor
- * itself. */
-template <typename T, typename TC, int KIND>
-ODD_INLINE void widen_dy(Kernel<T, TC> &k, const Tile &tile, const LocalTensor<T> &in,
-                         LocalTensor<float> &dy, LocalTensor<float> &spare) {
-    LocalTensor<T> from = in, narrow_spare = spare.template ReinterpretCast<T>();
-    if constexpr (KIND == ROTARY_ODD_PLANES) {
-        LocalTensor<T> pairs = k.swapped.template ReinterpretCast<T>();
-        if constexpr (sizeof(T) == 4) {
-            pairs = spare;
-        }
-        pair_tile(k, tile, pairs, in);
-        from = pairs;
-        vector_done();
-    }
+    const Shape &s = *tile.shape;
+    uint32_t unit = row_unit<T>(t);
+    LocalTensor<T> cos = k.cos_in[tile.cos_slot], sin = cos[t.cos_bytes / 2 / sizeof(T)];
+    LocalTensor<T> to[2];
     if constexpr (sizeof(T) == 4) {
-        dy = from;
-        if constexpr (KIND != ROTARY_ODD_HALVES) {
-            swap_tile<T, TC, KIND>(k, tile, k.swapped, from);
-        }
-        if constexpr (KIND == ROTARY_ODD_PLANES) {
-            spare = in;
-        }
+        to[0] = k.rows[0];
+        to[1] = k.rows[1];
     } else {
-        convert(dy, from, tile.elements);
-        if constexpr (KIND != ROTARY_ODD_HALVES) {
-            swap_tile<T, TC, KIND>(k, tile, narrow_spare, from);
-            vector_done();
-            convert(k.swapped, narrow_spare, tile.elements);
+        to[0] = k.coarse[0];
+        to[1] = k.coarse[1];
+    }
+    WaitFlag<HardEvent::MTE2_V>(k.slots.cos_full[tile.cos_slot]);
+    if (t.fill > 1) {
+        gather(to[0], cos, k.coef[0], 0, s.each, unit);
+        gather(to[1], sin, k.coef[1], 0, s.each, unit);
+    } else if (t.planes) {
+        gather_rows(to[0], cos, k.pair, t.pair, s.count, sizeof(T));
+        gather(to[1], sin, k.pair_sin, 0, s.count, sizeof(T));
+    } else {
+        gather_rows(to[1], sin, k.turn, t.turn, s.count, unit);
+        if constexpr (sizeof(T) == 4) {
+            Muls(to[0], cos, 1.0f, (int32_t)s.count);
         }
     }
+}
+
+/* Second: to fp32. */
+template <typename T> AICORE_INLINE void widen_cosines(Kernel<T> &k, const Tile &tile) {
+    const RotaryGradTiling &t = *k.t;
+    if constexpr (sizeof(T) == 2) {
+        bool moved = t.fill > 1 || t.planes;
+        Run each = run_of(up(tile.shape->each, LANES));
+        if (moved) {
+            convert(k.rows[0], k.coarse[0], each);
+        } else {
+            convert(k.rows[0], k.cos_in[tile.cos_slot], run_of(tile.shape->each));
+        }
+        convert(k.rows[1], k.coarse[1], each);
+    } else {
+        turn_cosines(k, tile);
+    }
+    SetFlag<HardEvent::V_MTE2>(k.slots.cos_free[tile.cos_slot]);
+}
+
+/* Third: the sign. */
+template <typename T> AICORE_INLINE void sign_sines(Kernel<T> &k, const Tile &tile) {
+    uint32_t each = tile.shape->each;
+    flat<MUL>(k.rows[1], k.rows[1], k.signs, run_of(sizeof(T) == 4 ? each : up(each, LANES)));
+}
+
+/* Fourth: what fills blocks is repeated. */
+template <typename T> AICORE_INLINE void spread_cosines(Kernel<T> &k, const Tile &tile) {
+    if (k.t->group > k.t->fill) {
+        gather_blocks(k.cosines, k.rows[0], k.spread, tile.shape->run);
+        gather_blocks(k.sines, k.rows[1], k.spread, tile.shape->run);
+    }
+}
+
+/* By a gather: partners in each other's place, slab by slab where slabs have gaps. */
+template <typename T>
+AICORE_INLINE void gather_tile(const Shape &s, const LocalTensor<T> &to, const LocalTensor<T> &from,
+                               const LocalTensor<int32_t> &table, uint32_t entries, uint32_t unit) {
+    if (s.run == s.span) {
+        gather_rows(to, from, table, entries, s.elements, unit);
+        return;
+    }
+    for (uint32_t i = 0; i < s.slabs; i++) {
+        gather_rows(to[i * s.span], from[i * s.span], table, entries, s.run, unit);
+    }
+}
+
+/* dy and x of 16 bits in fp32, and dy with partners swapped: on the way, two tiles of T fit where a
+ * tile of floats will be. */
+template <typename T> AICORE_INLINE void widen(Kernel<T> &k, const Tile &tile) {
+    const RotaryGradTiling &t = *k.t;
+    const Shape &s = *tile.shape;
+    LocalTensor<T> from = k.dy_in[tile.slot], narrow = k.spare.template ReinterpretCast<T>();
+    LocalTensor<uint32_t> left = narrow.template ReinterpretCast<uint32_t>(),
+                          right = narrow[t.tile].template ReinterpretCast<uint32_t>();
+    if (t.planes) {
+        LocalTensor<T> pairs = k.swapped.template ReinterpretCast<T>();
+        gather_tile(s, pairs, from, k.pair, t.pair, sizeof(T));
+        vector_done();
+        from = pairs;
+    }
+    if (t.turn_unit == 0) {
+        LocalTensor<uint32_t> words = from.template ReinterpretCast<uint32_t>();
+        shift_up(left, words, s.elements / 2);
+        shift_down(right, words, s.elements / 2);
+    } else if (t.turn_unit < 32) {
+        gather_tile(s, narrow, from, k.turn, t.turn, t.turn_unit);
+    }
+    convert(k.w_dy, from, s.all);
+    if (t.with_x) {
+        convert(k.w_x, k.x_in[tile.slot], s.all);
+    }
+    SetFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
+    vector_done();
+    if (t.turn_unit == 32) {
+        gather_blocks(k.swapped, k.w_dy, k.blocks, s.elements);
+        return;
+    }
+    if (t.turn_unit == 0) {
+        join_bits(left, left, right, s.elements / 2);
+        vector_done();
+    }
+    convert(k.swapped, narrow, s.all);
 }
 
 /* A slab against every slab of a tile; the last one may be short. */
-ODD_INLINE void times_slab(const LocalTensor<float> &to, const LocalTensor<float> &slab,
-                           const LocalTensor<float> &from, const Tile &tile) {
-    uint32_t span = tile.span, whole = tile.elements / span, rest = tile.elements - whole * span;
-    if (span <= REPEATS * BLOCK && span < whole * LANES) {
-        strided<MUL>(to, span, slab, 0, from, span, whole, span);
-    } else {
-        for (uint32_t i = 0; i < whole; i++) {
-            flat<MUL>(to[i * span], slab, from[i * span], span);
-        }
+AICORE_INLINE void times_slab(const Shape &s, const LocalTensor<float> &to,
+                              const LocalTensor<float> &slab, const LocalTensor<float> &from) {
+    if (s.whole > 0) {
+        narrow_lanes(s.times);
+        walk<MUL>(s.times, to, slab, from);
+        widen_lanes(s.times);
     }
-    if (rest > 0) {
-        flat<MUL>(to[whole * span], slab, from[whole * span], rest);
-    }
-}
-
-/* n groups of eight rotations: the halves of one side against those of a or b, whose halves may be
- * the other ones. */
-template <Op OP>
-ODD_INLINE void cross(const LocalTensor<float> &to, const LocalTensor<float> &a,
-                      const LocalTensor<float> &b, uint32_t half, uint32_t rotations) {
-    uint32_t blocks = 2 * half / BLOCK, full = rotations / 8, rest = rotations - full * 8;
-    BinaryRepeatParams steps((uint8_t)blocks, (uint8_t)blocks, (uint8_t)blocks,
-                             (uint8_t)(8 * blocks), (uint8_t)(8 * blocks), (uint8_t)(8 * blocks));
-    for (uint32_t i = 0; i < half; i += BLOCK) {
-        if (full > 0) {
-            apply_whole<OP>(to[i], a[i], b[i], full, steps);
-        }
-        if (rest > 0) {
-            uint32_t at = i + full * 16 * half;
-            apply_repeats<OP>(to[at], a[at], b[at], rest * BLOCK, 1, steps);
-            ResetMask();
-        }
+    if (s.left.full > 0 || s.left.rest > 0) {
+        uint32_t at = s.whole * s.span;
+        flat<MUL>(to[at], slab, from[at], s.left);
     }
 }
 
@@ -244,194 +345,215 @@ struct Heap {
 };
 
 /* The sum of the slabs, one step further: the shape of the tree depends on their number alone. */
-ODD_INLINE void add_slabs(Heap &heap) {
+AICORE_INLINE void add_slabs(Heap &heap) {
     if (heap.slabs > 1) {
         uint32_t kept = (heap.slabs + 1) / 2;
-        flat<ADD>(heap.at, heap.at, heap.at[kept * heap.span], (heap.slabs - kept) * heap.span);
+        flat<ADD>(heap.at, heap.at, heap.at[kept * heap.span],
+                  run_of((heap.slabs - kept) * heap.span));
         heap.slabs = kept;
     }
 }
 
 /* Slabs that are all whole: the rows of a last one that is not go to the first. */
-ODD_INLINE Heap heap_of(const RotaryGradTiling &t, const Tile &tile, const LocalTensor<float> &at) {
-    Heap heap = {at, tile.slabs, tile.span};
-    if (tile.last < t.group && tile.slabs > 1) {
+AICORE_INLINE Heap heap_of(const RotaryGradTiling &t, const Shape &s,
+                           const LocalTensor<float> &at) {
+    Heap heap = {at, s.slabs, s.span};
+    if (s.last < t.group && s.slabs > 1) {
         uint32_t row = (uint32_t)t.row, group = t.group * row;
         heap.slabs--;
-        strided<ADD>(at, group, at, group, at[heap.slabs * tile.span], group, tile.cos_rows,
-                     tile.last * row);
+        strided<ADD>(at, group, at, group, at[heap.slabs * s.span], group, s.cos_rows,
+                     s.last * row);
         vector_done();
     }
     return heap;
 }
 
-/* What a slab of sums is on its way to rows: rows of dcos or dsin from `at` on, `step` apart. */
+/* Rows of dcos and dsin that follow each other. */
 struct Rows {
-    LocalTensor<float> at;
-    uint32_t step;
+    LocalTensor<float> dcos, dsin;
 };
 
-/* From groups to rows. room holds `fill` times the sums of a band. */
-template <typename K>
-ODD_INLINE Rows fold(K &k, const Tile &tile, const LocalTensor<float> &at,
-                     const LocalTensor<float> &room) {
+/* Rows that do not begin at blocks, n of each group: brought side by side, and added. Returns where
+ * they are, in `room`. */
+template <typename T>
+AICORE_INLINE void pack_rows(Kernel<T> &k, const Shape &s, const LocalTensor<float> &room,
+                             const LocalTensor<float> &from, uint32_t n) {
     const RotaryGradTiling &t = *k.t;
-    uint32_t row = (uint32_t)t.row, group = t.group * row, count = tile.cos_rows * row;
-    uint32_t rows = tile.slabs > 1 ? t.group : tile.last;
-    if (t.group == 1) {
-        return {at, row};
+    LocalTensor<float> to = room;
+    for (uint32_t i = 0; i < n; i++) {
+        gather(to, from, k.pack, (uint32_t)(4 * i * t.row), s.count, 4);
+        to = to[t.sums];
     }
-    while (rows > t.fill) {
-        uint32_t kept = up((rows + 1) / 2, t.fill);
-        strided<ADD>(at, group, at, group, at[kept * row], group, tile.cos_rows,
-                     (rows - kept) * row);
-        vector_done();
-        rows = kept;
-    }
-    if (t.fill == 1) {
-        return {at, group};
-    }
-    for (uint32_t i = 0; i < rows; i++) {
-        gather(room[i * t.sums], at, k.pack, 4 * i * row, count, 4);
-    }
-    vector_done();
-    for (; rows > 1;) {
-        uint32_t kept = (rows + 1) / 2;
-        for (uint32_t i = kept; i < rows; i++) {
-            flat<ADD>(room[(i - kept) * t.sums], room[(i - kept) * t.sums], room[i * t.sums],
-                      count);
-        }
-        vector_done();
-        rows = kept;
-    }
-    return {room, row};
 }
 
-/* Adds rows into the accumulators of dcos (0) or dsin (1); the first ones to 0. */
-template <typename K>
-ODD_INLINE void accumulate(K &k, const Tile &tile, uint32_t which, const Rows &rows) {
-    const RotaryGradTiling &t = *k.t;
-    uint32_t row = (uint32_t)t.row, count = tile.cos_rows * row;
-    LocalTensor<float> level = k.sums[which * t.sums];
-    if (tile.opens) {
-        UnaryRepeatParams steps(1, 1, (uint8_t)(row / BLOCK), (uint8_t)(rows.step / BLOCK));
-        if (rows.step == row) {
-            Adds(level, rows.at, 0.0f, (int32_t)count);
-        } else {
-            for (uint32_t c = 0; c < row; c += LANES) {
-                Adds(level[c], rows.at[c], 0.0f, (uint64_t)least(row - c, LANES),
-                     (uint8_t)tile.cos_rows, steps);
-            }
-            ResetMask();
-        }
-    } else if (rows.step == row) {
-        flat<ADD>(level, level, rows.at, count);
-    } else {
-        strided<ADD>(level, row, level, row, rows.at, rows.step, tile.cos_rows, row);
+/* n rows of `sums` floats to one, side by side in both. */
+AICORE_INLINE void add_packed(const RotaryGradTiling &t, const Rows &rows, uint32_t n) {
+    while (n > 1) {
+        uint32_t kept = (n + 1) / 2;
+        Run run = run_of((n - kept) * t.sums);
+        flat<ADD>(rows.dcos, rows.dcos, rows.dcos[kept * t.sums], run);
+        flat<ADD>(rows.dsin, rows.dsin, rows.dsin[kept * t.sums], run);
+        vector_done();
+        n = kept;
     }
+}
+
+/* From groups to rows. */
+template <typename T> AICORE_INLINE void fold(Kernel<T> &k, const Shape &s, Rows &rows) {
+    const RotaryGradTiling &t = *k.t;
+    uint32_t row = (uint32_t)t.row, n = s.slabs > 1 ? t.group : s.last;
+    for (uint32_t i = 0; i < s.folds; i++) {
+        const Grid &grid = s.fold[i];
+        Rows from = rows;
+        n = s.kept[i];
+        if (n == 1) {
+            rows = {k.spare, k.spare[t.sums]};
+        }
+        narrow_lanes(grid);
+        walk<ADD>(grid, rows.dcos, from.dcos, from.dcos[n * row]);
+        walk<ADD>(grid, rows.dsin, from.dsin, from.dsin[n * row]);
+        widen_lanes(grid);
+        vector_done();
+    }
+    if (t.fill > 1) {
+        Rows packed = {k.spare, k.spare[t.fill * t.sums]};
+        pack_rows(k, s, packed.dcos, rows.dcos, n);
+        pack_rows(k, s, packed.dsin, rows.dsin, n);
+        vector_done();
+        add_packed(t, packed, n);
+        rows = packed;
+    }
+}
+
+/* Adds rows into the accumulators; sums that are full go to the next level. */
+template <typename T>
+__aicore__ inline void accumulate(Kernel<T> &k, const Tile &tile, const Rows &rows) {
+    const RotaryGradTiling &t = *k.t;
+    Run run = tile.shape->some;
+    LocalTensor<float> sum = k.sums;
+    flat<ADD>(sum, sum, rows.dcos, run);
+    flat<ADD>(sum[t.sums], sum[t.sums], rows.dsin, run);
     int64_t done = tile.done;
     for (uint32_t i = 1; i < t.levels && done % ROTARY_FAN == 0; i++, done /= ROTARY_FAN) {
-        LocalTensor<float> next = level[2 * t.sums];
+        LocalTensor<float> next = sum[2 * t.sums];
+        run = run_of(2 * t.sums);
         vector_done();
-        flat<ADD>(next, next, level, count);
+        flat<ADD>(next, next, sum, run);
         vector_done();
-        Duplicate(level, 0.0f, (int32_t)count);
-        level = next;
+        Duplicate(sum, 0.0f, (int32_t)(2 * t.sums));
+        sum = next;
     }
 }
 
-template <typename T, typename TC>
-ODD_INLINE void store_dx(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &out) {
-    k.out_dx.EnQue(out);
-    out = k.out_dx.template DeQue<T>();
-    move_tile<T, false>(*k.t, tile, out, k.dx);
-    k.out_dx.FreeTensor(out);
-}
-
-/* The tile's inputs are in the UB, cos and sin in their slabs. Four products, each where something
- * is not needed any more: between them, steps of the sums fill the time that results take. */
-template <typename T, typename TC, int KIND>
-ODD_INLINE void do_tile(Kernel<T, TC> &k, const Tile &tile, LocalTensor<T> &dy_in,
-                        LocalTensor<T> &x_in) {
+/* The terms of a tile, as slabs, to rows, and into the accumulators unless these are all there are.
+ * Returns where the sums are. */
+template <typename T>
+AICORE_INLINE Rows add_up(Kernel<T> &k, const Tile &tile, Heap &dcos, Heap &dsin) {
     const RotaryGradTiling &t = *k.t;
-    constexpr bool wide = sizeof(T) == 4, halves = KIND == ROTARY_ODD_HALVES;
-    uint32_t n = tile.elements, half = (uint32_t)t.half, rotations = n / (2 * half);
-    LocalTensor<float> dy = k.w_dy, x = k.w_x, spare = k.spare, dx = k.w_dy;
-    if constexpr (wide) {
-        x = x_in;
-    } else if (t.with_x) {
-        convert(x, x_in, n);
-        k.in_x.FreeTensor(x_in);
-    }
-    widen_dy<T, TC, KIND>(k, tile, dy_in, dy, spare);
-    if constexpr (!wide) {
-        k.in_dy.FreeTensor(dy_in);
-    }
-    LocalTensor<T> out = k.out_dx.template AllocTensor<T>();
-    if constexpr (wide) {
-        dx = out;
+    while (dcos.slabs > 1 || dsin.slabs > 1) {
+        vector_done();
+        add_slabs(dcos);
+        add_slabs(dsin);
     }
     vector_done();
-    times_slab(spare, k.sines, halves ? dy : k.swapped, tile);
+    Rows rows = {dcos.at, dsin.at};
+    if (t.group > 1) {
+        fold(k, *tile.shape, rows);
+    }
+    if (t.levels == 0 || (tile.opens && tile.closes)) {
+        return rows;
+    }
+    accumulate(k, tile, rows);
+    return {k.sums, k.sums[t.sums]};
+}
+
+template <typename T> AICORE_INLINE void store_dx(Kernel<T> &k, const Tile &tile) {
+    const Shape &s = *tile.shape;
+    const LocalTensor<T> &out = k.dx_out;
+    SetFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);
+    WaitFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);
+    int64_t at = tile.first * k.t->row;
+    if (s.out.copies > 0) {
+        move<T, false>(s.out, out, k.dx[at]);
+    }
+    if (s.out_last.copies > 0) {
+        uint32_t whole = s.slabs - 1;
+        move<T, false>(s.out_last, out[whole * s.span], k.dx[at + whole * k.t->group * k.t->row]);
+    }
+    SetFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
+}
+
+/* The tile's inputs are in the UB, cos and sin on their way to slabs. Four products, each where
+ * something is not needed any more: between them, steps of the sums and cos and sin of the next
+ * tile fill the time that results take. Returns the sums so far. */
+template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile, const Tile &next) {
+    const RotaryGradTiling &t = *k.t;
+    const Shape &s = *tile.shape;
+    constexpr bool wide = sizeof(T) == 4;
+    LocalTensor<float> dy = k.w_dy, x = k.w_x, spare = k.spare, dx = k.w_dy;
+    WaitFlag<HardEvent::MTE2_V>(k.slots.in_full[tile.slot]);
+    vector_done();
+    if (tile.opens) {
+        spread_cosines(k, tile);
+    }
+    if constexpr (wide) {
+        dy = k.dy_in[tile.slot];
+        x = k.x_in[tile.slot];
+        dx = k.dx_out;
+        if (t.planes) {
+            gather_tile(s, k.spare, dy, k.pair, t.pair, 4);
+            vector_done();
+            spare = dy;
+            dy = k.spare;
+        }
+        gather_tile(s, k.swapped, dy, k.turn, t.turn, 4);
+    } else {
+        widen(k, tile);
+    }
+    vector_done();
+    times_slab(s, spare, k.sines, k.swapped);
     Heap dcos, dsin;
     if (t.with_x) {
-        if constexpr (halves) {
-            cross<MUL>(k.swapped, dy, x[half], half, rotations);
-            cross<MUL>(k.swapped[half], dy[half], x, half, rotations);
-        } else {
-            vector_done();
-            flat<MUL>(k.swapped, k.swapped, x, n);
-        }
         vector_done();
-        dsin = heap_of(t, tile, k.swapped);
+        flat<MUL>(k.swapped, k.swapped, x, s.all);
+        vector_done();
+        dsin = heap_of(t, s, k.swapped);
         add_slabs(dsin);
-        flat<MUL>(x, dy, x, n);
+        flat<MUL>(x, dy, x, s.all);
         vector_done();
-        dcos = heap_of(t, tile, x);
+        dcos = heap_of(t, s, x);
         add_slabs(dcos);
         add_slabs(dsin);
-    } else if constexpr (halves) {
-        vector_done();
     }
-    times_slab(dx, k.cosines, dy, tile);
+    WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
+    times_slab(s, dx, k.cosines, dy);
+    if (!wide && next.opens) {
+        turn_cosines(k, next);
+    }
     vector_done();
-    if constexpr (halves) {
-        cross<ADD>(dx, dx, spare[half], half, rotations);
-        cross<SUB>(dx[half], dx[half], spare, half, rotations);
-    } else {
-        flat<ADD>(dx, dx, spare, n);
-    }
+    flat<ADD>(dx, dx, spare, s.all);
     if (t.with_x) {
         add_slabs(dcos);
         add_slabs(dsin);
     }
+    if (next.opens) {
+        widen_cosines(k, next);
+    }
+    vector_done();
     if constexpr (!wide) {
-        vector_done();
-        convert(out, dx, n);
+        convert(k.dx_out, dx, s.all);
     }
-    store_dx(k, tile, out);
-    if constexpr (wide) {
-        if (KIND != ROTARY_ODD_PLANES) {
-            k.in_dy.FreeTensor(dy_in);
-        }
+    store_dx(k, tile);
+    if (next.opens) {
+        sign_sines(k, next);
     }
+    Rows rows;
     if (t.with_x) {
-        while (dcos.slabs > 1 || dsin.slabs > 1) {
-            vector_done();
-            add_slabs(dcos);
-            add_slabs(dsin);
-        }
-        vector_done();
-        if (t.levels > 0) {
-            Rows rows = fold(k, tile, x, spare);
-            accumulate(k, tile, 0, rows);
-            rows = fold(k, tile, k.swapped, spare[t.fill * t.sums]);
-            accumulate(k, tile, 1, rows);
-        }
+        add_slabs(dcos);
+        add_slabs(dsin);
+        rows = add_up(k, tile, dcos, dsin);
     }
-    if constexpr (wide && KIND == ROTARY_ODD_PLANES) {
-        k.in_dy.FreeTensor(dy_in);
-    }
+    return rows;
 }
 
 } // namespace odd

@@ -52,10 +52,7 @@ enum {
     ROTARY_PLANES = 3,
     ROTARY_TURNED = 4,
     /* the contiguous path, rotary_grad_odd.h */
-    ROTARY_ODD_HALVES = 5,
-    ROTARY_ODD_TURNED = 6,
-    ROTARY_ODD_PAIRS = 7,
-    ROTARY_ODD_PLANES = 8,
+    ROTARY_ODD = 5,
     ROTARY_JOIN = 10,
     /* the kernel of the first generation of the 910 (rotary_mul_grad_910.h) */
     ROTARY_FIRST = 20,
@@ -100,6 +97,8 @@ typedef struct RotaryGradTiling {
     /* strips of a row, and of a half */
     int64_t strips;
     int64_t strips_half;
+    /* the contiguous path: elements from dcos to dsin in the workspace */
+    int64_t plane;
     uint32_t chunk_rows;
     uint32_t cos_last;
     /* elements of a half in the UB; the last strip of a half may have fewer */
@@ -157,21 +156,33 @@ typedef struct RotaryGradTiling {
     uint32_t group;
     /* rows of a group that are gathered, because one does not fill blocks of floats; or 1 */
     uint32_t fill;
+    /* from an element to its partner, in the UB; bytes that a gather takes to swap them, 0: shifts
+     */
+    uint32_t reach;
+    uint32_t turn_unit;
+    /* dy, cos and sin are halves, x is pairs */
+    uint32_t planes;
     /* elements of dcos of a tile, padding included */
     uint32_t sums;
-    /* entries of the tables of partners and of pairs */
+    /* floats of cos with rows repeated to fill blocks */
+    uint32_t rows_floats;
+    /* entries of tables: of partners, of coefficients, of pairs, of halves */
     uint32_t turn;
+    uint32_t coefs;
     uint32_t pair;
+    uint32_t halves;
     /* slabs of cos may have gaps */
     uint32_t gaps;
+    uint32_t rows_at;
+    uint32_t coarse_at;
+    uint32_t blocks_at;
+    uint32_t coef_at;
     uint32_t spread_at;
     uint32_t pack_at;
     uint32_t pair_at;
     uint32_t halve_at;
     /* rows of dy and dx are in the UB with their tails */
     uint32_t with_tails;
-    /* elements from dcos to dsin in the workspace */
-    int64_t plane;
 } RotaryGradTiling;
 
 #endif

@@ -27,13 +27,7 @@ rotary_position_embedding_grad(GM_ADDR dy, GM_ADDR cos, GM_ADDR sin, GM_ADDR x, 
     } else if (TILING_KEY_IS(4)) {
         rotary::run<DTYPE_DY, ROTARY_TURNED, false>(t, args);
     } else if (TILING_KEY_IS(5)) {
-        odd::run<DTYPE_DY, ROTARY_TABLE, ROTARY_ODD_HALVES, false>(t, args);
-    } else if (TILING_KEY_IS(6)) {
-        odd::run<DTYPE_DY, ROTARY_TABLE, ROTARY_ODD_TURNED, false>(t, args);
-    } else if (TILING_KEY_IS(7)) {
-        odd::run<DTYPE_DY, ROTARY_TABLE, ROTARY_ODD_PAIRS, false>(t, args);
-    } else if (TILING_KEY_IS(8)) {
-        odd::run<DTYPE_DY, ROTARY_TABLE, ROTARY_ODD_PLANES, false>(t, args);
+        odd::run<DTYPE_DY, ROTARY_TABLE, false>(t, args);
     } else if (TILING_KEY_IS(10)) {
         KERNEL_TASK_TYPE(10, KERNEL_TYPE_MIX_AIV_1_0);
         rotary::run<DTYPE_DY, ROTARY_HALVES, true>(t, args);
@@ -48,15 +42,6 @@ rotary_position_embedding_grad(GM_ADDR dy, GM_ADDR cos, GM_ADDR sin, GM_ADDR x, 
         rotary::run<DTYPE_DY, ROTARY_TURNED, true>(t, args);
     } else if (TILING_KEY_IS(15)) {
         KERNEL_TASK_TYPE(15, KERNEL_TYPE_MIX_AIV_1_0);
-        odd::run<DTYPE_DY, ROTARY_TABLE, ROTARY_ODD_HALVES, true>(t, args);
-    } else if (TILING_KEY_IS(16)) {
-        KERNEL_TASK_TYPE(16, KERNEL_TYPE_MIX_AIV_1_0);
-        odd::run<DTYPE_DY, ROTARY_TABLE, ROTARY_ODD_TURNED, true>(t, args);
-    } else if (TILING_KEY_IS(17)) {
-        KERNEL_TASK_TYPE(17, KERNEL_TYPE_MIX_AIV_1_0);
-        odd::run<DTYPE_DY, ROTARY_TABLE, ROTARY_ODD_PAIRS, true>(t, args);
-    } else if (TILING_KEY_IS(18)) {
-        KERNEL_TASK_TYPE(18, KERNEL_TYPE_MIX_AIV_1_0);
-        odd::run<DTYPE_DY, ROTARY_TABLE, ROTARY_ODD_PLANES, true>(t, args);
+        odd::run<DTYPE_DY, ROTARY_TABLE, true>(t, args);
     }
 }

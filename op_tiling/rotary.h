@@ -35,10 +35,10 @@ struct rotary_work {
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch);
 
-/* The contiguous path, rotary_odd.c. How the kernel finds partners, ROTARY_ODD_HALVES and so on; 0
- * if the call is not for that path. outer: steps outside of inner. */
-uint32_t ascgrad_rotary_odd_kind(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
-                                 int64_t size);
+/* The contiguous path, rotary_odd.c. Whether the call is for that path; outer: steps outside of
+ * inner. */
+bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
+                             int64_t size);
 
 /* Lays the axes out for it. Returns the steps outside of inner. */
 int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t size);
@@ -52,7 +52,7 @@ int64_t ascgrad_rotary_odd_segments(const RotaryGradTiling *t);
 int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit);
 
 /* Chunks, tiles and the UB for t->levels and t->partial. False: the UB is too small. */
-bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, uint32_t kind, int64_t size);
+bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size);
 
 /* The same for the first generation of the 910 (rotary_910.c), and what it asks beyond. */
 ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,

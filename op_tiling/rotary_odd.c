@@ -16,10 +16,13 @@ enum {
     TURN = 96,
     /* elements of a tile, of the table of partners */
     TILE = 6400,
-    TABLE = 3328,
+    TABLE = 1664,
     /* elements that a repeat stride reaches, slabs of a tile */
     REACH = 2040,
     SLABS = 240,
+    /* slabs that are not made fewer: cos is repeated in each of them, calls and copies are for each
+     */
+    FEW = 4,
     /* bytes of a block that makes copies few; 128 are charged in any case */
     LEAST_BLOCK = 256,
     /* elements of neighbouring rows of cos that are worth fetching in one piece */
@@ -31,7 +34,9 @@ enum {
     /* elements that a core moves while the cores meet */
     MEETING = 8192,
     SHIFT = 64,
-    PARTS = 14,
+    PARTS = 18,
+    /* floats of a repeat: what a table has at least */
+    LANES = 64,
 };
 
 struct part {
@@ -44,31 +49,49 @@ static int64_t banks(int64_t floats) {
     return round_up(floats, 2 * SHIFT);
 }
 
+/* `n` of rows of `row` items that end at a multiple of 8. */
+static int64_t in_eights(int64_t row) {
+    while (row % 8 != 0) {
+        row *= 2;
+    }
+    return row;
+}
+
+/* Entries of a table for `entries` of such rows. */
+static int64_t rows_table(int64_t entries, int64_t row) {
+    return most(LANES, most(round_up(entries, 8), in_eights(row)));
+}
+
 /* Lays out the UB for what t says of tile, cosines, sums and so on; ub_bytes is the answer.
  * Operands of one call are 256 bytes apart, modulo 512: dy and swapped against x, spare, cos and
  * sin. */
-static void lay_out(RotaryGradTiling *t, uint32_t kind, int64_t size) {
-    bool narrow = size == 2, halves = kind == ROTARY_ODD_HALVES, planes = kind == ROTARY_ODD_PLANES;
-    int64_t tile = banks(t->tile), slab = banks(t->cosines),
-            spare = most(tile, banks(2 * t->fill * t->sums)), group = t->group * t->row * size,
-            words = rows_per_block(group) * group / 4, block = rows_per_block(4 * t->row) * t->row;
+static void lay_out(RotaryGradTiling *t, int64_t size) {
+    bool narrow = size == 2, spread = t->group > t->fill;
+    int64_t tile = banks(t->tile), slab = banks(t->cosines), row = t->row,
+            each = t->tile_cos * t->fill * row, unit = narrow && t->reach % 2 ? 2 : 4,
+            items = t->fill * row * size / unit;
+    t->rows_floats = (uint32_t)round_up(each + t->fill * row, 2 * SHIFT);
+    t->coefs = t->fill > 1 ? (uint32_t)rows_table(t->tile_cos * items, items) : 0;
+    t->halves = t->planes ? (uint32_t)rows_table(t->sums, row) : 0;
     const struct part part[PARTS] = {
-        {NULL, narrow   ? tile
-               : planes ? 2 * slab
-                        : 0},
-        {&t->swap_at, !halves || t->with_x ? most(tile, slab) : 0},
+        {NULL, narrow ? tile : 0},
+        {&t->swap_at, tile},
         {NULL, SHIFT},
         {&t->x_at, narrow && t->with_x ? tile : 0},
-        {&t->dx_at, spare},
+        {&t->dx_at, most(tile, banks(2 * t->fill * t->sums))},
         {&t->cosines_at, slab},
         {&t->other_at, slab},
-        {&t->signs_at, !halves || t->with_x ? most(slab, banks(block)) : 0},
+        {&t->rows_at, spread ? 2 * t->rows_floats : 0},
+        {&t->signs_at, most(banks(each), in_eights(2 * t->reach))},
         {&t->sums_at, most(1, t->levels) * 2 * t->sums},
+        {&t->coarse_at, narrow ? round_up(each, LANES) : 0},
         {&t->table_at, t->turn},
-        {&t->spread_at, t->group > 1 ? most(64, most(t->cosines * size / 4, words)) : 0},
-        {&t->pack_at, t->fill > 1 ? most(64, most(t->sums, block)) : 0},
-        {&t->pair_at, t->pair},
-        {&t->halve_at, planes ? most(64, most(t->sums, block)) : 0},
+        {&t->blocks_at, t->turn_unit == 32 ? most(LANES, t->tile / 8) : 0},
+        {&t->coef_at, 2 * t->coefs},
+        {&t->spread_at, spread ? rows_table(round_up(t->cosines, 64) / 8, t->group * row / 8) : 0},
+        {&t->pack_at, t->fill > 1 ? rows_table(t->sums, row) : 0},
+        {&t->pair_at, t->planes ? t->pair + t->halves : 0},
+        {&t->halve_at, 2 * t->halves},
     };
     int64_t at = 0;
     for (int i = 0; i < PARTS; i++) {
@@ -80,12 +103,9 @@ static void lay_out(RotaryGradTiling *t, uint32_t kind, int64_t size) {
     t->work_bytes = (uint32_t)round_up(4 * (at + 1), 512);
     t->shift_bytes = 4 * SHIFT;
     t->tile_bytes = (uint32_t)(round_up(t->tile * size, 512));
-    if (planes && !narrow) { /* dy's buffer is a spare tile */
-        t->tile_bytes = (uint32_t)(4 * spare);
-    }
     t->cos_bytes = (uint32_t)(2 * round_up(t->sums * size, 32));
     t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : size), 32);
-    t->ub_bytes = t->work_bytes + 2 * t->shift_bytes + 2 * (2 + t->with_x) * t->tile_bytes +
+    t->ub_bytes = t->work_bytes + 2 * t->shift_bytes + (3 + 2 * t->with_x) * t->tile_bytes +
                   2 * t->cos_bytes + (t->with_x ? 2 * t->sum_bytes : 0);
 }
 
@@ -98,8 +118,8 @@ static uint32_t table_of(int64_t period, int64_t entries, int64_t unit) {
 }
 
 /* Fills what follows from rows, cos_rows and group. False: it does not fit the UB. */
-static bool fill_in(RotaryGradTiling *t, uint32_t kind, int64_t size, int64_t rows,
-                    int64_t cos_rows, int64_t group) {
+static bool fill_in(RotaryGradTiling *t, int64_t size, int64_t rows, int64_t cos_rows,
+                    int64_t group) {
     int64_t block = GM_BLOCK / size, row = cos_rows * t->row;
     int64_t span = t->cos_last ? round_up(group * row, block) : group * row;
     t->group = (uint32_t)group;
@@ -110,17 +130,18 @@ static bool fill_in(RotaryGradTiling *t, uint32_t kind, int64_t size, int64_t ro
     t->tile_cos = (uint32_t)cos_rows;
     t->band_tiles = 1;
     t->cosines = (uint32_t)round_up(span, 64);
-    t->sums = (uint32_t)round_up(row, 8);
+    t->sums = (uint32_t)round_up(row, LANES);
     t->tile = (uint32_t)round_up(span * (t->cos_last ? rows : ceil_div(rows, group)), 64);
-    int64_t unit = size == 2 && t->half % 2 ? 2 : 4, entries = least(TABLE, t->tile * size / unit);
-    t->turn = 0;
-    if (kind == ROTARY_ODD_TURNED) {
-        t->turn = table_of(2 * t->half * size / unit, entries, unit);
-    } else if (size == 4 && kind != ROTARY_ODD_HALVES) {
-        t->turn = table_of(2, entries, 4);
-    }
-    t->pair = kind == ROTARY_ODD_PLANES ? table_of(t->row, least(TABLE, t->tile), size) : 0;
-    lay_out(t, kind, size);
+    bool pairs = t->reach == 1, gaps = t->cos_last && group * t->row % block != 0;
+    int64_t unit = size == 2 && t->reach % 2 ? 2 : 4;
+    t->turn_unit = size == 4 ? 4 : pairs ? 0 : t->reach % 8 == 0 && !gaps ? 32 : (uint32_t)unit;
+    int64_t turned = t->turn_unit == 0 || t->turn_unit == 32 ? row : t->tile;
+    /* tables that others are made of have all of their rows */
+    int64_t need = t->fill > 1 ? row : 0;
+    turned = most(least(TABLE, turned * size / unit), need * size / unit);
+    t->turn = table_of(2 * t->reach * size / unit, turned, unit);
+    t->pair = t->planes ? table_of(t->row, most(least(TABLE, t->tile), need), size) : 0;
+    lay_out(t, size);
     return t->ub_bytes <= SMALLEST_UB;
 }
 
@@ -128,21 +149,22 @@ static bool fill_in(RotaryGradTiling *t, uint32_t kind, int64_t size, int64_t ro
  * memory that copies are not charged more for than they hold. */
 static int64_t group_of(const RotaryGradTiling *t, int64_t rows, int64_t size) {
     int64_t group = rows_per_block(t->row * size);
-    while (group * t->row * size < LEAST_BLOCK && rows % (2 * group) == 0) {
+    while (rows % (2 * group) == 0 &&
+           (group * t->row * size < LEAST_BLOCK || rows >= 2 * group * FEW)) {
         group *= 2;
     }
     return group;
 }
 
 /* Rows of cos first: some rows of cos with all of their rows, or some rows of one. */
-static bool cut_groups(RotaryGradTiling *t, uint32_t kind, int64_t size) {
+static bool cut_groups(RotaryGradTiling *t, int64_t size) {
     int64_t group = group_of(t, least(t->inner, TILE), size), slabs = ceil_div(t->inner, group);
     int64_t share = most(rows_per_block(t->row * size), t->lines / CORES); /* of a core */
     int64_t cos_rows = least(least(t->cos_rows, share), SLABS);
     if (slabs <= SLABS && group * t->row <= REACH) {
         for (cos_rows = least(cos_rows, TILE / (slabs * group * t->row)); cos_rows > 1;
              cos_rows--) {
-            if (fill_in(t, kind, size, t->inner, cos_rows, group)) {
+            if (fill_in(t, size, t->inner, cos_rows, group)) {
                 t->chunk_rows = (uint32_t)t->inner;
                 t->chunks_inner = 1;
                 return true;
@@ -155,7 +177,7 @@ static bool cut_groups(RotaryGradTiling *t, uint32_t kind, int64_t size) {
     for (; group * t->row <= REACH && rows >= step; rows -= step) {
         t->chunks_inner = ceil_div(t->inner, rows);
         int64_t chunk = round_up(ceil_div(t->inner, t->chunks_inner), step);
-        if (fill_in(t, kind, size, chunk, 1, group)) {
+        if (fill_in(t, size, chunk, 1, group)) {
             t->chunk_rows = (uint32_t)chunk;
             t->chunks_inner = ceil_div(t->inner, chunk);
             return true;
@@ -205,7 +227,7 @@ static int64_t steps_of(const RotaryGradTiling *t, int64_t line, int64_t run, in
 }
 
 /* Rows of cos last: some steps of a run of rows of cos. */
-static bool cut_runs(RotaryGradTiling *t, uint32_t kind, int64_t size) {
+static bool cut_runs(RotaryGradTiling *t, int64_t size) {
     int64_t line = t->cos_stride * t->row, unit = rows_per_block(line * size);
     int64_t share = most(rows_per_block(t->row * size), t->lines / CORES); /* of a core */
     int64_t run = most(least(RUN / line, share), ceil_div(LEAST_BLOCK, line * size));
@@ -220,7 +242,7 @@ static bool cut_runs(RotaryGradTiling *t, uint32_t kind, int64_t size) {
     int64_t cos_rows = least(t->cos_rows, most(run, least(TILE / line / chunk, share)));
     cos_rows = cos_rows > unit && cos_rows < t->cos_rows ? cos_rows / unit * unit : cos_rows;
     for (; cos_rows > 0; cos_rows -= cos_rows > unit ? unit : 1) {
-        if (fill_in(t, kind, size, chunk, cos_rows, t->cos_stride)) {
+        if (fill_in(t, size, chunk, cos_rows, t->cos_stride)) {
             return true;
         }
     }
@@ -241,28 +263,29 @@ int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t siz
     return 1;
 }
 
-uint32_t ascgrad_rotary_odd_kind(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
-                                 int64_t size) {
+bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
+                             int64_t size) {
     bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_odd_alone(t, outer, size);
     int64_t row = 2 * t->half, brief = SHORT / size; /* 32 elements of 16 bits, 16 of fp32 */
+    t->planes = mode == INTERLEAVE_HALF;
+    t->reach = mode == INTERLEAVE || mode == INTERLEAVE_HALF ? 1 : (uint32_t)t->half;
     if (t->row > ROW || (alone && t->cos_rows * t->cos_stride * t->row >= WHOLE)) {
-        return 0;
+        return false;
     }
     if (mode == INTERLEAVE) {
-        return alone || t->row % 8 != 0 || t->row < brief ? ROTARY_ODD_PAIRS : 0;
+        return alone || t->row % 8 != 0 || t->row < brief;
     }
     if (mode == INTERLEAVE_HALF) {
-        return alone || row < (aligned ? brief : SHORT) ? ROTARY_ODD_PLANES : 0;
+        return alone || row < (aligned ? brief : SHORT);
     }
     if (aligned) {
-        return row < brief + 16 ? ROTARY_ODD_HALVES : 0;
+        return row < brief + 16;
     }
-    bool worth = t->row % 8 != 0 ? t->row < TURN : t->row < brief && size == 2;
-    return alone || worth ? ROTARY_ODD_TURNED : 0;
+    return alone || (t->row % 8 != 0 ? t->row < TURN : t->row < brief && size == 2);
 }
 
-bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, uint32_t kind, int64_t size) {
-    if (!(t->cos_last ? cut_runs(t, kind, size) : cut_groups(t, kind, size))) {
+bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size) {
+    if (!(t->cos_last ? cut_runs(t, size) : cut_groups(t, size))) {
         return false;
     }
     int64_t line = t->cos_stride * t->row * size;

@@ -249,12 +249,12 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
  * has no room. */
 static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pitch, int64_t size,
                    int64_t table) {
-    bool odd = mode >= ROTARY_ODD_HALVES;
+    bool odd = mode == ROTARY_ODD;
     int64_t unit = block_rows(t, 1, size);
     bool summed = t->inner > 1 || outer > 1 || t->cos_stride > 1;
     for (t->levels = summed && t->with_x;; t->levels++) {
         for (t->partial = 0;; t->partial = 1) {
-            if (odd && !ascgrad_rotary_odd_cut(t, mode, size)) {
+            if (odd && !ascgrad_rotary_odd_cut(t, size)) {
                 return false;
             }
             if (!odd) {
@@ -332,19 +332,18 @@ static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     int64_t size = work->size, block = GM_BLOCK / size;
     int64_t outer = lay_out(t, work);
     bool may = work->table == size && work->dy_row == work->row && !work->plain;
-    uint32_t kind = may ? ascgrad_rotary_odd_kind(t, work->mode, outer, size) : 0;
-    if (kind != 0) {
+    if (may && ascgrad_rotary_odd_fits(t, work->mode, outer, size)) {
         RotaryGradTiling u = *t;
         int64_t around = ascgrad_rotary_odd_steps(&u, outer, size);
         u.strips = u.strips_half = 1;
         u.width = (uint32_t)u.half;
         u.sum_row = (uint32_t)u.row;
-        if (cut_up(&u, kind, around, u.row, size, size)) {
+        if (cut_up(&u, ROTARY_ODD, around, u.row, size, size)) {
             u.plane = round_up(u.lines * u.row, 8);
             choose_units(&u, around, size);
             u.join_unit = ascgrad_rotary_odd_join(&u, rows_per_block(u.row * size));
             *t = u;
-            return kind;
+            return ROTARY_ODD;
         }
     }
     uint32_t mode = shape_row(t, work->mode, size, work->table);
@@ -377,7 +376,7 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
     }
     t->zeros = work->zeros;
     pieces = most(pieces, ceil_div(t->zeros, 4 * CORE));
-    bool odd = mode >= ROTARY_ODD_HALVES;
+    bool odd = mode == ROTARY_ODD;
     if (!odd) {
         ascgrad_rotary_lay_out(t, mode, work->size, work->table);
     }

@@ -247,39 +247,64 @@ static const char *judge_first(const struct trial *t, const struct ascgrad_launc
     RotaryGradTiling other;
     NEED(ascgrad_tile_rotary_mul_grad(&t->node, &chip, &a2, &error) == ASCGRAD_DONE);
     memcpy(&other, data, sizeof other);
-    NEED(a2.key % ROTARY_JOIN >= ROTARY_ODD_HALVES || same_order(d, &other));
+    NEED(a2.key % ROTARY_JOIN == ROTARY_ODD || same_order(d, &other));
     return NULL;
 }
 
 /* The contiguous path: what lies in the UB has room, in the order of op_tiling/rotary_odd.c. */
-static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, uint64_t kind) {
-    bool wide = es == 4, halves = kind == ROTARY_ODD_HALVES, planes = kind == ROTARY_ODD_PLANES;
-    int64_t tile = d->tile, slab = d->cosines, sums = d->sums;
-    NEED(d->swap_at >= (wide ? planes * 2 * slab : tile));
-    NEED(d->x_at >= d->swap_at + (!halves || d->with_x ? (tile > slab ? tile : slab) : 0));
+static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es) {
+    bool wide = es == 4, spread = d->group > d->fill;
+    int64_t tile = d->tile, slab = d->cosines, sums = d->sums,
+            each = (int64_t)d->tile_cos * d->fill * d->row, repeats = (each + 63) / 64 * 64;
+    NEED(d->swap_at >= (wide ? 0 : tile) && d->x_at >= d->swap_at + tile);
     NEED(d->dx_at >= d->x_at + (!wide && d->with_x ? tile : 0));
     NEED(d->cosines_at >= d->dx_at + tile && d->cosines_at >= d->dx_at + 2 * d->fill * sums);
-    NEED(d->other_at >= d->cosines_at + slab && d->signs_at >= d->other_at + slab);
-    NEED(d->sums_at >= d->signs_at + (!halves || d->with_x ? slab : 0));
-    NEED(d->table_at >= d->sums_at + (d->levels ? d->levels : 1) * 2 * sums);
-    NEED(d->spread_at >= d->table_at + d->turn);
-    NEED(d->pack_at >= d->spread_at + (d->group > 1 ? slab * es / 4 : 0));
-    NEED(d->pair_at >= d->pack_at + (d->fill > 1 ? sums : 0) &&
-         d->halve_at >= d->pair_at + d->pair);
-    NEED(d->work_bytes >= 4 * (d->halve_at + (planes ? sums : 0)));
+    NEED(d->other_at >= d->cosines_at + slab && d->rows_at >= d->other_at + slab);
+    NEED(slab >= repeats && (!spread || d->rows_floats >= repeats));
+    NEED(d->signs_at >= d->rows_at + (spread ? 2 * d->rows_floats : 0));
+    NEED(d->sums_at >= d->signs_at + repeats);
+    NEED(d->coarse_at >= d->sums_at + (d->levels ? d->levels : 1) * 2 * sums);
+    NEED(d->table_at >= d->coarse_at + (wide ? 0 : repeats) &&
+         d->blocks_at >= d->table_at + d->turn);
+    NEED(d->coef_at >= d->blocks_at + (d->turn_unit == 32 ? tile / 8 : 0));
+    NEED(d->spread_at >= d->coef_at + 2 * d->coefs);
+    NEED(d->pack_at >= d->spread_at + (spread ? slab / 8 : 0));
+    NEED(d->pair_at >= d->pack_at + (d->fill > 1 ? d->tile_cos * d->row : 0));
+    NEED(d->halve_at >= d->pair_at + d->pair + d->halves && (!d->planes || d->halves >= sums));
+    NEED(d->work_bytes >= 4 * (d->halve_at + 2 * d->halves));
     NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * sums * es);
     NEED(!d->with_x || d->sum_bytes >= sums * (d->partial ? 4 : es));
     uint32_t buffers =
-        2 * (2 + d->with_x) * d->tile_bytes + 2 * d->cos_bytes + (d->with_x ? 2 * d->sum_bytes : 0);
+        (3 + 2 * d->with_x) * d->tile_bytes + 2 * d->cos_bytes + (d->with_x ? 2 * d->sum_bytes : 0);
     NEED(d->ub_bytes >= d->work_bytes + 2 * d->shift_bytes + buffers);
     return NULL;
 }
 
-static const char *judge_odd(const RotaryGradTiling *d, int64_t es, uint64_t kind) {
+/* Its tables: whole rows of what they are for, and of what they are made of. */
+static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es) {
+    int64_t unit = es == 2 && d->reach % 2 ? 2 : 4, row = d->row * es / unit,
+            rotation = 2 * d->reach * es / unit;
+    NEED(d->reach == (d->planes ? 1 : d->reach) && d->row % (2 * d->reach) == 0);
+    NEED(d->turn_unit == 32 || d->turn_unit == 0 || d->turn_unit == unit);
+    NEED(d->turn_unit != 32 || (d->reach % 8 == 0 && es == 2 && d->tile / 64 <= 255));
+    NEED(d->turn_unit != 0 || (d->reach == 1 && es == 2));
+    /* all of a tile at once, or as many rotations as fill blocks */
+    NEED(d->turn >= d->tile * es / unit || (d->turn % rotation == 0 && d->turn * unit % 32 == 0));
+    if (d->planes) {
+        NEED(d->pair >= d->tile || (d->pair % d->row == 0 && d->pair * es % 32 == 0));
+    }
+    if (d->fill > 1) {
+        NEED(d->coefs >= d->tile_cos * d->fill * row && d->turn >= d->tile_cos * row);
+        NEED(!d->planes || d->pair >= d->tile_cos * d->row);
+    }
+    return NULL;
+}
+
+static const char *judge_odd(const RotaryGradTiling *d, int64_t es) {
     int64_t rows = d->chunk_rows, row = d->row, group = d->group;
     NEED(d->strips == 1 && d->ragged == 0 && d->tile_cos >= 1 && d->tile_cos <= d->cos_rows);
     NEED(group >= 1 && (!d->cos_last || group == d->cos_stride));
-    NEED(d->sums >= d->tile_cos * row && d->sums % 8 == 0);
+    NEED(d->sums >= d->tile_cos * row && d->sums % 64 == 0);
     NEED(d->cosines >= d->tile_cos * row * group && d->cosines % 8 == 0);
     int64_t slabs = d->cos_last ? rows : (rows + group - 1) / group;
     int64_t span = d->tile_cos * group * row;
@@ -296,7 +321,7 @@ static const char *judge_odd(const RotaryGradTiling *d, int64_t es, uint64_t kin
         NEED(group * row / 8 <= 255);
         NEED(group * row % 8 ? d->fill == group : d->fill * row % 8 == 0);
     }
-    NEED(d->turn % 8 == 0 && d->pair * es % 32 == 0);
+    NEED(group % d->fill == 0);
     NEED((wide_int)d->unit * row * es % 32 == 0 && (wide_int)d->join_unit * row * es % 32 == 0);
     NEED(d->plane >= d->lines * row && d->plane % 8 == 0);
     wide_int reach = 1;
@@ -304,15 +329,16 @@ static const char *judge_odd(const RotaryGradTiling *d, int64_t es, uint64_t kin
         reach *= ROTARY_FAN;
     if (d->with_x && d->levels) NEED(reach >= (d->chunks + d->segments - 1) / d->segments);
     if (d->with_x && (d->inner > 1 || d->chunks > 1 || d->group > 1)) NEED(d->levels >= 1);
-    return judge_odd_buffers(d, es, kind);
+    const char *wrong = judge_odd_tables(d, es);
+    return wrong ? wrong : judge_odd_buffers(d, es);
 }
 
 /* What the kernel's mode may be for a mode of the operator. */
 static bool fits_mode(uint64_t kernel, int64_t mode) {
-    if (mode == 1) return kernel == ROTARY_PAIRS || kernel == ROTARY_ODD_PAIRS;
-    if (mode == 3) return kernel == ROTARY_PLANES || kernel == ROTARY_ODD_PLANES;
-    return kernel == ROTARY_HALVES || kernel == ROTARY_TURNED || kernel == ROTARY_ODD_HALVES ||
-           kernel == ROTARY_ODD_TURNED;
+    if (kernel == ROTARY_ODD) return true;
+    if (mode == 1) return kernel == ROTARY_PAIRS;
+    if (mode == 3) return kernel == ROTARY_PLANES;
+    return kernel == ROTARY_HALVES || kernel == ROTARY_TURNED;
 }
 
 static const char *judge_common(const struct trial *t, const struct ascgrad_launch *launch,
@@ -335,10 +361,11 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
          (table == 4 && mode_of_kernel == ROTARY_PAIRS));
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
     NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
-    bool odd = mode_of_kernel >= ROTARY_ODD_HALVES;
+    bool odd = mode_of_kernel == ROTARY_ODD;
     const char *wrong = judge_cover(&d, elements, cos->dim[dy->rank - 1], dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
-    if (!wrong && odd) wrong = judge_odd(&d, es, mode_of_kernel);
+    if (!wrong && odd) NEED(d.planes == (mode == 3) && (mode % 2 == 0 || d.reach == 1));
+    if (!wrong && odd) wrong = judge_odd(&d, es);
     if (!wrong && !odd) wrong = judge_buffers(&d, es, table, mode_of_kernel);
     if (!wrong && !odd) wrong = judge_limits(&d, es);
     if (!wrong) wrong = judge_seams(&d, es);
