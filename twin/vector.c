@@ -7,6 +7,19 @@
 
 #include <string.h>
 
+/* Not __builtin_popcountll, which is a call of a function on CPUs of any age. */
+static uint32_t count_ones(uint64_t bits) {
+    uint32_t n = 0;
+    for (; bits; bits &= bits - 1)
+        n++;
+    return n;
+}
+
+/* Of bits that are all together at the bottom. */
+static uint32_t ones_from_bottom(uint64_t bits) {
+    return bits ? 64 - (uint32_t)__builtin_clzll(bits) : 0;
+}
+
 struct twin_plan twin_make_plan(struct twin_core *core, const struct twin_lanes *lanes,
                                 uint32_t widest) {
     struct twin_plan p = {.per_repeat = TWIN_REPEAT_BYTES / widest};
@@ -26,10 +39,11 @@ struct twin_plan twin_make_plan(struct twin_core *core, const struct twin_lanes 
     p.mask[1] = mask[1];
     if (p.per_repeat <= 64) p.mask[1] = 0;
     if (p.per_repeat < 64) p.mask[0] &= (1ull << p.per_repeat) - 1;
-    p.lanes = (uint32_t)(__builtin_popcountll(p.mask[0]) + __builtin_popcountll(p.mask[1]));
-    uint64_t low = p.lanes >= 64 ? ~0ull : (1ull << p.lanes) - 1;
-    uint64_t high = p.lanes >= 128 ? ~0ull : p.lanes > 64 ? (1ull << (p.lanes - 64)) - 1 : 0;
-    p.prefix = p.mask[0] == low && p.mask[1] == high;
+    uint64_t first = p.mask[0], then = p.mask[1];
+    p.prefix = first == ~0ull ? (then & (then + 1)) == 0 : !then && (first & (first + 1)) == 0;
+    p.lanes = p.prefix && first == ~0ull ? 64 + ones_from_bottom(then)
+              : p.prefix                 ? ones_from_bottom(first)
+                                         : count_ones(first) + count_ones(then);
     p.last = p.lanes;
     if (!p.lanes) p.repeats = 0;
     return p;
@@ -216,6 +230,47 @@ static void spread_block(enum twin_prim_id prim, const struct twin_plan *p, stru
     l->joined = false;
 }
 
+/* The most common kind: the first lanes of every repeat, no gaps between blocks. */
+static bool is_dense(const struct twin_elementwise *v, const struct twin_plan *p, int sources) {
+    return p->prefix && v->dst.block_stride == 1 && (sources < 1 || v->src[0].block_stride == 1) &&
+           (sources < 2 || v->src[1].block_stride == 1);
+}
+
+static void run_dense(const struct twin_plan *p, const struct twin_prim_rows *step, bool joined,
+                      const struct execution *e) {
+    if (p->repeats == 1 || (joined && p->lanes == p->per_repeat)) {
+        e->prim->flat(e->dst, e->src[0], e->src[1], all_lanes(p), e->scalar);
+        return;
+    }
+    uint32_t whole = p->repeats - (p->last != p->lanes);
+    struct twin_prim_rows rows = {whole, step->dst, step->a, step->b};
+    e->prim->rows(e->dst, e->src[0], e->src[1], p->lanes, e->scalar, &rows);
+    if (whole < p->repeats)
+        e->prim->flat(e->dst + (size_t)whole * rows.dst, e->src[0] + (size_t)whole * rows.a,
+                      e->src[1] + (size_t)whole * rows.b, p->last, e->scalar);
+}
+
+/* Gaps between blocks, or a mask with holes. */
+static void run_scattered(const struct twin_elementwise *v, const struct twin_plan *p,
+                          struct execution *e) {
+    const struct twin_prim_info *info = &twin_prim_info[v->prim];
+    struct layout l = layout_of(v, p->per_repeat);
+    if (!l.dense && p->prefix) spread_block(v->prim, p, &l, e);
+    if (l.dense && p->prefix) {
+        struct twin_prim_rows step = {0, l.o[0].repeat, l.o[1].repeat, l.o[2].repeat};
+        run_dense(p, &step, l.joined, e);
+    } else if (p->prefix && info->dst_size == info->src_size) { /* blocks of as many elements */
+        run_blocks(&l, p, e);
+    } else if (info->sources == 0 && !p->counter) { /* every repeat the same, in any order */
+        struct fill f = {e, {p->repeats, l.o[0].repeat, 0, 0}};
+        give_runs(&l, p, 0, fill, &f);
+    } else if (l.dense && !p->counter) {
+        run_masked(&l, p, e);
+    } else {
+        twin_each_piece(v, p, execute, e);
+    }
+}
+
 void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_plan *p) {
     struct execution e = {
         &twin_prims[v->prim], v->dst.t.at, {v->src[0].t.at, v->src[1].t.at}, v->scalar};
@@ -224,27 +279,17 @@ void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_pl
     if (sources == 0) e.src[0] = e.dst;
     if (sources < 2) e.src[1] = e.src[0];
     if (!p->repeats) return;
-    struct layout l = layout_of(v, p->per_repeat);
-    if (!l.dense && p->prefix) spread_block(v->prim, p, &l, &e);
-    if (one_piece(&l, p)) {
-        e.prim->flat(e.dst, e.src[0], e.src[1], all_lanes(p), e.scalar);
-    } else if (l.dense && p->prefix) {
-        uint32_t whole = p->repeats - (p->last != p->lanes);
-        struct twin_prim_rows rows = {whole, l.o[0].repeat, l.o[1].repeat, l.o[2].repeat};
-        e.prim->rows(e.dst, e.src[0], e.src[1], p->lanes, e.scalar, &rows);
-        if (whole < p->repeats)
-            e.prim->flat(e.dst + (size_t)whole * rows.dst, e.src[0] + (size_t)whole * rows.a,
-                         e.src[1] + (size_t)whole * rows.b, p->last, e.scalar);
-    } else if (p->prefix && info->dst_size == info->src_size) { /* blocks of as many elements */
-        run_blocks(&l, p, &e);
-    } else if (sources == 0 && !p->counter) { /* every repeat the same, in any order */
-        struct fill f = {&e, {p->repeats, l.o[0].repeat, 0, 0}};
-        give_runs(&l, p, 0, fill, &f);
-    } else if (l.dense && !p->counter) {
-        run_masked(&l, p, &e);
-    } else {
-        twin_each_piece(v, p, execute, &e);
+    if (!is_dense(v, p, sources)) {
+        run_scattered(v, p, &e);
+        return;
     }
+    struct twin_prim_rows step = {0, v->dst.repeat_stride * TWIN_BLOCK_BYTES,
+                                  v->src[0].repeat_stride * TWIN_BLOCK_BYTES,
+                                  v->src[1].repeat_stride * TWIN_BLOCK_BYTES};
+    bool joined = step.dst == p->per_repeat * info->dst_size &&
+                  (sources < 1 || step.a == p->per_repeat * info->src_size) &&
+                  (sources < 2 || step.b == p->per_repeat * info->src_size);
+    run_dense(p, &step, joined, &e);
 }
 
 void twin_elementwise_fast(const struct twin_elementwise *v) {
