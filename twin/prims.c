@@ -153,13 +153,9 @@ static void PAIRS_F16(ARGS) {
         d[i] = twin_f32_to_f16(twin_f16_to_f32(a[2 * i]) + twin_f16_to_f32(a[2 * i + 1]));
 }
 
-/* Eight at a time where they come from one block, as when neighbours change places. */
-static void GATHER_B32(ARGS) {
-    uint8_t *d = dst;
-    const uint8_t *a = pa;
-    const uint32_t *from = pb;
+/* Eight at a time where they come from one block. */
+static void gather(uint8_t *d, const uint8_t *a, const uint32_t *from, uint32_t n) {
     uint32_t i = 0;
-    (void)s;
 #if defined(__AVX2__) && __has_builtin(__builtin_shuffle)
     typedef uint32_t words __attribute__((vector_size(32), aligned(4), may_alias));
     for (; i + 8 <= n; i += 8) {
@@ -177,6 +173,36 @@ static void GATHER_B32(ARGS) {
 #endif
     for (; i < n; i++)
         memcpy(d + 4 * (size_t)i, a + from[i], 4);
+}
+
+/* Are these the offsets of neighbours that change places? */
+static uint32_t is_swap(const uint32_t *from, uint32_t n) {
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < n; i++)
+        differ |= from[i] ^ (from[0] - 4 + 4 * (i ^ 1));
+    return differ == 0;
+}
+
+static void swap_neighbours(uint8_t *d, const uint8_t *a, uint32_t n) {
+    for (uint32_t i = 0; i < n / 2; i++) {
+        uint64_t pair;
+        memcpy(&pair, a + 8 * (size_t)i, 8);
+        pair = pair >> 32 | pair << 32;
+        memcpy(d + 8 * (size_t)i, &pair, 8);
+    }
+}
+
+static void GATHER_B32(ARGS) {
+    uint8_t *d = dst;
+    const uint32_t *from = pb;
+    (void)s;
+    for (uint32_t i = 0, m; i < n; i += m, from += m, d += 4 * (size_t)m) {
+        m = n - i < CHUNK ? n - i : CHUNK;
+        if (m == CHUNK && is_swap(from, CHUNK))
+            swap_neighbours(d, (const uint8_t *)pa + from[1], CHUNK);
+        else
+            gather(d, pa, from, m);
+    }
 }
 
 static void COPY_B16(ARGS) {

@@ -140,10 +140,13 @@ static void draw(Program &p, int call, int type, int from, int form) {
         p.integer = 64;
         if (p.count > 8192) p.count = 8192;
         if (p.repeat > 60) p.repeat = 60;
+        bool swap = rng.below(4) != 0; /* neighbours change places, with a few exceptions */
+        if (swap && form == COUNT) p.count = rng.below(4096);
         for (uint32_t i = 0; i < REGION / 4; i++) {
             uint32_t offset = call == GATHERB
                                   ? uint32_t(rng.below(1500)) * 32
                                   : uint32_t(rng.below((REGION - 128) / ds)) * uint32_t(ds);
+            if (swap && call == GATHER && rng.below(300)) offset = (i % 8192 ^ 1) * uint32_t(ds);
             memcpy(&in[REGION + i * 4], &offset, 4);
         }
         if (call == GATHER && p.dst_rep < 8) p.dst_rep = 8;
