@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 
 enum {
     TWIN_BLOCK_BYTES = 32,
@@ -128,7 +129,8 @@ struct twin_job {
     pthread_cond_t arrive;
     uint32_t order[TWIN_MAX_CORES];
     uint32_t running; /* checked: position in order[] whose turn it is */
-    uint32_t waiting, round, stopped;
+    uint32_t waiting, stopped;
+    atomic_uint round; /* of SyncAll */
 };
 
 extern __thread struct twin_core *twin_core;

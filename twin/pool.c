@@ -2,6 +2,7 @@
  *
  * The threads of fast runs. A call takes those that idle and gives them back; whoever has not begun
  * when the caller is through is called off, so that a small call never waits for a thread to wake.
+ * Both sides look out for each other for a moment before they fall asleep.
  */
 #include "pool.h"
 
@@ -10,13 +11,16 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { LOOKOUT_US = 50 };
 
 /* What one call runs. */
 struct crew {
     twin_task_fn *task;
     void *context;
-    uint32_t out; /* helpers that are not back yet */
+    atomic_uint out; /* helpers that are not back yet */
     pthread_cond_t back;
 };
 
@@ -26,7 +30,8 @@ struct helper {
     struct helper *made; /* the one made before it */
     struct pool *pool;
     struct crew *crew; /* whom it works for */
-    bool begun;
+    atomic_uint news;  /* counts what it should look at */
+    bool begun, asleep;
     bool threaded;
     pthread_t thread;
     pthread_cond_t wake;
@@ -67,13 +72,37 @@ static struct pool *this_pool(void) {
     return p;
 }
 
+static int64_t now_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+static void rest(void) {
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
+bool twin_look_out(const atomic_uint *number, unsigned old) {
+    for (int64_t end = now_us() + LOOKOUT_US; atomic_load(number) == old; rest())
+        if (now_us() >= end) return false;
+    return true;
+}
+
 static void *help(void *argument) {
     struct helper *h = argument;
     struct pool *p = h->pool;
-    pthread_mutex_lock(&p->lock);
-    for (;;) {
+    for (unsigned seen = 0;; pthread_mutex_unlock(&p->lock)) {
+        twin_look_out(&h->news, seen);
+        pthread_mutex_lock(&p->lock);
+        h->asleep = true;
         while (!h->crew && !p->stop)
             pthread_cond_wait(&h->wake, &p->lock);
+        h->asleep = false;
+        seen = h->news;
         struct crew *crew = h->crew;
         if (!crew) break;
         h->begun = true;
@@ -148,8 +177,9 @@ static uint32_t call_helpers(struct pool *p, struct crew *crew, uint32_t want, b
         p->idle = h->next;
         p->idlers--;
         h->crew = crew;
+        h->news++;
         crew->out++;
-        pthread_cond_signal(&h->wake);
+        if (h->asleep) pthread_cond_signal(&h->wake);
     }
     return n;
 }
@@ -164,8 +194,6 @@ static void call_off(struct pool *p, struct crew *crew, struct helper **called, 
         p->idlers++;
         crew->out--;
     }
-    while (crew->out)
-        pthread_cond_wait(&crew->back, &p->lock);
     if (p->waiting) pthread_cond_broadcast(&p->freed);
 }
 
@@ -182,12 +210,16 @@ bool twin_pool_run(uint32_t threads, bool all, twin_task_fn *task, void *context
     bool good = own && (!all || n + 1 == threads);
     pthread_mutex_unlock(&p->lock);
     if (good) task(context, &own->core);
-    pthread_mutex_lock(&p->lock);
-    if (all) { /* they must meet: nobody is called off */
-        while (crew.out)
-            pthread_cond_wait(&crew.back, &p->lock);
+    if (!all) { /* others must meet */
+        pthread_mutex_lock(&p->lock);
+        call_off(p, &crew, called, n);
+        pthread_mutex_unlock(&p->lock);
     }
-    call_off(p, &crew, called, n);
+    for (unsigned out = crew.out; out && twin_look_out(&crew.out, out);)
+        out = crew.out;
+    pthread_mutex_lock(&p->lock);
+    while (crew.out)
+        pthread_cond_wait(&crew.back, &p->lock);
     if (own) {
         own->next = p->spare;
         p->spare = own;
@@ -222,8 +254,11 @@ __attribute__((destructor)) static void end_pool(void) {
         pthread_mutex_lock(&p->lock);
         bool busy = p->calls != 0;
         p->stop = !busy;
-        for (struct helper *h = p->made; h && !busy; h = h->made)
-            if (h->threaded) pthread_cond_signal(&h->wake);
+        for (struct helper *h = p->made; h && !busy; h = h->made) {
+            if (!h->threaded) continue;
+            h->news++;
+            pthread_cond_signal(&h->wake);
+        }
         pthread_mutex_unlock(&p->lock);
         if (busy) return;
     }

@@ -68,6 +68,10 @@ void twin_sync_fast(struct twin_job *job) {
         job->waiting = 0;
         job->round++;
         pthread_cond_broadcast(&job->arrive);
+    } else {
+        pthread_mutex_unlock(&job->lock);
+        twin_look_out(&job->round, round);
+        pthread_mutex_lock(&job->lock);
     }
     while (job->round == round)
         pthread_cond_wait(&job->arrive, &job->lock);
