@@ -128,11 +128,34 @@ UNARY(U8_F16, uint16_t, uint8_t, twin_f32_to_f16(a))
 /* clang-format on */
 
 /* The sums of neighbours and of eight neighbours, adjacent pairs first. */
+#if defined(__AVX__) && __has_builtin(__builtin_shuffle)
+/* Pairs of x and y, within each half of a vector. */
+static inline eight add_pairs(eight x, eight y) {
+    typedef int32_t lanes __attribute__((vector_size(32)));
+    return __builtin_shuffle(x, y, (lanes){0, 2, 8, 10, 4, 6, 12, 14}) +
+           __builtin_shuffle(x, y, (lanes){1, 3, 9, 11, 5, 7, 13, 15});
+}
+
+static inline eight add_eights(const float *from) {
+    typedef int32_t lanes __attribute__((vector_size(32)));
+    const eight *v = (const eight *)(const void *)from;
+    eight x = add_pairs(add_pairs(v[0], v[1]), add_pairs(v[2], v[3]));
+    eight y = add_pairs(add_pairs(v[4], v[5]), add_pairs(v[6], v[7]));
+    return __builtin_shuffle(x, y, (lanes){0, 1, 2, 3, 8, 9, 10, 11}) +
+           __builtin_shuffle(x, y, (lanes){4, 5, 6, 7, 12, 13, 14, 15});
+}
+#endif
+
 static void EIGHTS_F32(ARGS) {
     float *d = dst;
     const float *a = pa;
+    uint32_t i = 0;
     (void)pb, (void)s;
-    INDEPENDENT for (uint32_t i = 0; i < n; i++) {
+#if defined(__AVX__) && __has_builtin(__builtin_shuffle)
+    for (; i + 8 <= n; i += 8)
+        *(eight *)(d + i) = add_eights(a + 8 * (size_t)i);
+#endif
+    for (; i < n; i++) {
         const float *p = a + 8 * (size_t)i;
         d[i] = ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
     }

@@ -100,12 +100,13 @@ static void collect(const struct twin_reduce *v, const uint8_t *from, const uint
     }
     uint64_t minus = v->size == 4 ? 0x8000000080000000 : 0x8000800080008000;
     for (uint32_t b = 0; b < TWIN_REPEAT_BYTES; b += TWIN_BLOCK_BYTES) {
-        uint64_t x[4], k[4];
-        memcpy(x, from + (size_t)b * v->src.block_stride, sizeof x);
-        memcpy(k, keep + b, sizeof k);
-        for (int i = 0; i < 4; i++)
-            x[i] = (x[i] & k[i]) | (minus & ~k[i]);
-        memcpy(to + b, x, sizeof x);
+        for (uint32_t i = b; i < b + TWIN_BLOCK_BYTES; i += 8) {
+            uint64_t x, k;
+            memcpy(&x, from + (size_t)b * v->src.block_stride + (i - b), 8);
+            memcpy(&k, keep + i, 8);
+            x = (x & k) | (minus & ~k);
+            memcpy(to + i, &x, 8);
+        }
     }
 }
 
@@ -145,6 +146,12 @@ static const uint8_t *add_up(const uint8_t *from, uint32_t n, uint32_t group, ui
     return from;
 }
 
+/* The first blocks of every repeat, all lanes of them, of fp32. */
+static bool sums_blocks(const struct twin_reduce *v, const struct twin_plan *p, uint32_t group) {
+    return v->size == 4 && group == 8 && p->prefix && p->lanes % 8 == 0 && p->last == p->lanes &&
+           v->src.block_stride == 1 && (p->lanes == p->per_repeat || !clears());
+}
+
 /* Some repeats at once. */
 static void sum(const struct twin_reduce *v, const struct twin_plan *p, uint32_t group,
                 uint32_t results) {
@@ -154,6 +161,13 @@ static void sum(const struct twin_reduce *v, const struct twin_plan *p, uint32_t
     size_t from_step = (size_t)v->src.repeat_stride * TWIN_BLOCK_BYTES;
     size_t to_step = (size_t)v->dst.repeat_stride * results * v->size;
     bool all = p->prefix && p->lanes == p->per_repeat && p->last == p->lanes;
+    if (sums_blocks(v, p, group)) {
+        struct twin_prim_rows rows = {p->repeats, (uint32_t)to_step, (uint32_t)from_step, 0};
+        const uint8_t *from = v->src.t.at;
+        twin_prims[TWIN_EIGHTS_F32].rows(v->dst.t.at, from, from, p->lanes / group,
+                                         (union twin_scalar){0}, &rows);
+        return;
+    }
     part.given = ~0ull >> (64 - results);
     bool plain = all && v->src.block_stride == 1; /* a repeat lies there as it is summed */
     bool direct = plain && from_step == TWIN_REPEAT_BYTES;
