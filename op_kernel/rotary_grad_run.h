@@ -7,6 +7,7 @@
 #ifndef ROTARY_GRAD_RUN_H
 #define ROTARY_GRAD_RUN_H
 
+#include "rotary_grad_alone.h"
 #include "rotary_grad_tile.h"
 
 namespace rotary {
@@ -334,13 +335,12 @@ template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
     free_out(k, slot);
 }
 
-/* MODE as in rotary_grad.h; JOIN: the sums of a row are spread over cores. */
+/* The share of a core. MODE as in rotary_grad.h; JOIN: the sums of a row are spread over cores. */
 template <typename T, int MODE, bool JOIN>
-__aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
-    TPipe pipe;
+__aicore__ inline void run_shares(const RotaryGradTiling &t, const Args &args, TPipe &pipe,
+                                  int64_t core, int64_t cores) {
     Kernel<T> k;
     set_up<T>(k, t, args, pipe);
-    int64_t cores = GetBlockNum(), core = GetBlockIdx();
     int64_t units = (t.lines + t.unit - 1) / t.unit, items = units * t.segments;
     k.item = items * core / cores;
     k.end = items * (core + 1) / cores;
@@ -372,6 +372,31 @@ __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
         }
     }
     close_slots(k, pipe);
+}
+
+/* The cores that make dx alone do so as if there were no x. */
+template <typename T, int MODE, bool JOIN>
+__aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
+    TPipe pipe;
+    int64_t cores = GetBlockNum(), core = GetBlockIdx();
+    const RotaryGradTiling *plan = &t;
+    RotaryGradTiling dx;
+    if (MODE == ROTARY_HALVES && !JOIN && t.alone > 0) {
+        int64_t alone = t.alone < cores ? t.alone : cores - 1;
+        if (core < alone || cores == 1) {
+            sum_alone<T>(t, args, pipe, core, cores == 1 ? 1 : alone);
+            if (core < alone) {
+                return;
+            }
+            pipe.Reset();
+        }
+        dx = t;
+        dx.with_x = dx.levels = 0;
+        plan = &dx;
+        core -= alone;
+        cores -= alone;
+    }
+    run_shares<T, MODE, JOIN>(*plan, args, pipe, core, cores);
 }
 
 } // namespace rotary

@@ -183,6 +183,10 @@ typedef struct RotaryGradTiling {
     uint32_t halve_at;
     /* rows of dy and dx are in the UB with their tails */
     uint32_t with_tails;
+    /* Cores that do nothing but sum (rotary_grad_alone.h), 0: there are none; columns of a half
+     * that one of them has. Every chunk is a segment then, but nothing is partial. */
+    uint32_t alone;
+    uint32_t alone_width;
 } RotaryGradTiling;
 
 #endif

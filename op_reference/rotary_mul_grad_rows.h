@@ -42,6 +42,10 @@ CASE("RotaryMulGrad", "x=*[32,64,8] r1=*[1,1,8] r2=*[1,1,8] dy=*[32,64,8]")
 CASE("RotaryMulGrad", "x=*[2048,2,16] r1=*[1,2,16] r2=*[1,2,16] dy=*[2048,2,16]")
 CASE("RotaryMulGrad", "x=*[1500,1,72] r1=*[1,1,72] r2=*[1,1,72] dy=*[1500,1,72]")
 
+/* cores that only sum */
+CASE("RotaryMulGrad", "x=*[8,1,32,128] r1=*[1,1,1,128] r2=*[1,1,1,128] dy=*[8,1,32,128]")
+CASE("RotaryMulGrad", "x=*[8,32,1,64] r1=fp32[1,1,1,64] r2=fp32[1,1,1,64] dy=*[8,32,1,64]")
+
 /* dx only: x is not looked at, dr1 and dr2 are 0 */
 CASE("RotaryMulGrad", "x=*[2,3,4,6] r1=*[1,3,1,6] r2=*[1,3,1,6] dy=*[2,3,4,6] need_backward=false")
 CASE("RotaryMulGrad", "x=*[2,3,4,64] r1=*[1,3,1,64] r2=*[1,3,1,64] dy=*[2,3,4,64] need_backward=false")

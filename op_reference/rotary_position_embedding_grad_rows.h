@@ -235,6 +235,19 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[90,1,2080] cos=*[1,1,2080] sin=*[1,1,2
 CASE("RotaryPositionEmbeddingGrad", "dy=*[20000,8] cos=*[1,8] sin=*[1,8] x=*[20000,8] mode=0")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[20000,6] cos=*[1,6] sin=*[1,6] x=*[20000,6] mode=1")
 
+/* cores that only sum: chunks as far apart as a call can step, and further; rows of cos last; several rows of cos; wide
+ * tables; tails; zeros, signs */
+CASE("RotaryPositionEmbeddingGrad", "dy=*[8,1,32,64] cos=*[1,1,1,64] sin=*[1,1,1,64] x=*[8,1,32,64] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[8,1,32,128] cos=*[1,1,1,128] sin=*[1,1,1,128] x=*[8,1,32,128] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[3,1,100,96] cos=*[1,1,1,96] sin=*[1,1,1,96] x=*[3,1,100,96] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,300,256] cos=*[1,1,256] sin=*[1,1,256] x=*[1,300,256] mode=2")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[200,2,64] cos=*[1,2,64] sin=*[1,2,64] x=*[200,2,64] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,256,64] cos=*[2,1,64] sin=*[2,1,64] x=*[2,256,64] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[8,1,32,128] cos=fp32[1,1,1,128] sin=fp32[1,1,1,128] x=*[8,1,32,128] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[8,1,32,128] cos=*[1,1,1,64] sin=*[1,1,1,64] x=*[8,1,32,128] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,256,64] cos=*[1,1,64] sin=*[1,1,64] x=*[1,256,64] mode=0 fill=zeros")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,129,128] cos=*[1,1,128] sin=*[1,1,128] x=*[1,129,128] mode=2 fill=inf")
+
 /* values: cancelling, equal, zero, infinite, not a number */
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,3,4,24] cos=*[1,3,1,24] sin=*[1,3,1,24] x=*[2,3,4,24] mode=0 fill=ones")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,3,4,24] cos=*[1,3,1,24] sin=*[1,3,1,24] x=*[2,3,4,24] mode=0 fill=zeros")

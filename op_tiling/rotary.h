@@ -27,7 +27,7 @@ struct rotary_work {
     /* bytes of an element of dy, and of cos */
     int64_t size, table;
     bool with_x;
-    /* the contiguous path is no choice */
+    /* the contiguous path is no choice, nor are cores that only sum */
     bool plain;
 };
 

@@ -41,6 +41,14 @@ enum {
     GM_LINE = 512,
     /* units of such lines that a core of a usual chip must have: it may get one more than others */
     UNITS = 64,
+    /* cores that only sum, at most; columns of each, where a half has several times as many; bytes
+     * of dy, and of x, that it may fetch, a block counting GM_LEAST; floats that put operands in
+     * other banks */
+    ALONE_CORES = 16,
+    ALONE_WIDTH = 32,
+    ALONE_BYTES = 65536,
+    GM_LEAST = 128,
+    ALONE_SHIFT = 64,
     /* bytes of dy and x that may still be in the L2 cache when we come */
     KEPT_IN_L2 = 64 << 20,
 };
@@ -361,6 +369,27 @@ static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     return mode;
 }
 
+/* Cores that only sum, where that takes less time than a meeting: there are few rows, and the
+ * columns of one core are whole blocks in all tensors and fit the UB in all rows. */
+static void sum_alone(const struct rotary_work *work, RotaryGradTiling *t, uint32_t mode) {
+    int64_t size = work->size, width = t->half % ALONE_WIDTH == 0 ? ALONE_WIDTH : t->half;
+    int64_t jobs = t->lines * 2 * (t->row / width);
+    if (work->plain || mode != ROTARY_HALVES || !t->partial || t->segments != t->chunks ||
+        t->levels != 1 || t->chunks != t->chunks_inner || t->chunks > ROTARY_FOLD || !t->flat ||
+        t->ragged || jobs > ALONE_CORES || width * least(size, work->table) % GM_BLOCK != 0) {
+        return;
+    }
+    int64_t gap = (t->inner_stride * t->dy_row - width) * size / GM_BLOCK;
+    int64_t bytes = 2 * t->inner * width * (size + 4) + 8 * ALONE_SHIFT + width * work->table;
+    if (t->inner * most(width * size, GM_LEAST) > ALONE_BYTES || gap > UINT16_MAX ||
+        bytes > SMALLEST_UB) {
+        return;
+    }
+    t->alone = (uint32_t)jobs;
+    t->alone_width = (uint32_t)width;
+    t->partial = 0;
+}
+
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch) {
     *t = (RotaryGradTiling){
@@ -372,6 +401,8 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
         mode = plan(work, t);
         pieces = least(ceil_div(t->lines, t->unit) * t->segments, ceil_div(work->elements, CORE));
         pieces = worth_starting(pieces, work->elements, chip);
+        sum_alone(work, t, mode);
+        pieces = t->alone > 0 ? t->alone + ceil_div(pieces, 2) : pieces;
         t->stream = work->elements * work->size * (1 + work->with_x) > KEPT_IN_L2;
     }
     t->zeros = work->zeros;

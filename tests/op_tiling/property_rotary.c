@@ -333,6 +333,21 @@ static const char *judge_odd(const RotaryGradTiling *d, int64_t es) {
     return wrong ? wrong : judge_odd_buffers(d, es);
 }
 
+/* Cores that only sum: each has whole blocks of a half, every chunk is a segment, and the columns
+ * of all rows fit the smallest UB, twice in the type and twice in fp32. */
+static const char *judge_alone(const RotaryGradTiling *d, int64_t es, int64_t table, uint64_t key) {
+    NEED(key == ROTARY_HALVES && d->with_x && d->strips == 1 && !d->ragged);
+    NEED(d->alone_width >= 1 && d->half % d->alone_width == 0);
+    NEED(d->alone_width * es % 32 == 0 && d->alone_width * table % 32 == 0);
+    NEED(d->alone == d->lines * 2 * (d->row / d->alone_width));
+    NEED(d->segments == d->chunks && d->chunks == d->chunks_inner && d->levels == 1);
+    NEED(d->chunks <= ROTARY_FOLD && d->inner <= 4095);
+    NEED((d->inner_stride * d->dy_row - d->alone_width) * es % 32 == 0);
+    NEED((d->inner_stride * d->dy_row - d->alone_width) * es / 32 <= UINT16_MAX);
+    NEED(2 * d->inner * d->alone_width * (es + 4) + 512 + d->alone_width * table <= 196352);
+    return NULL;
+}
+
 /* What the kernel's mode may be for a mode of the operator. */
 static bool fits_mode(uint64_t kernel, int64_t mode) {
     if (kernel == ROTARY_ODD) return true;
@@ -360,7 +375,7 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     NEED(d.table == 0 || es == 4 || mode_of_kernel == ROTARY_TURNED ||
          (table == 4 && mode_of_kernel == ROTARY_PAIRS));
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
-    NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
+    NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1 && !d.alone));
     bool odd = mode_of_kernel == ROTARY_ODD;
     const char *wrong = judge_cover(&d, elements, cos->dim[dy->rank - 1], dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
@@ -369,6 +384,7 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     if (!wrong && !odd) wrong = judge_buffers(&d, es, table, mode_of_kernel);
     if (!wrong && !odd) wrong = judge_limits(&d, es);
     if (!wrong) wrong = judge_seams(&d, es);
+    if (!wrong && d.alone) wrong = judge_alone(&d, es, table, launch->key);
     if (wrong) return wrong;
     wide_int plane = odd ? d.plane : (wide_int)d.lines * d.sum_row;
     wide_int need = d.partial ? (wide_int)d.segments * 2 * plane * 4 : 0;

@@ -164,6 +164,25 @@ def test_bits_do_not_depend_on_the_chip():
                 same(first, again, f"mode {mode} {shape} {how}")
 
 
+def test_cores_that_only_sum():
+    """Few rows of dy for a row of cos: no core waits for another. One core that does all of it, fewer cores than sums, and
+    any order of the cores give the same bits, those of the sums in segments (test_first_generation_same_bits)."""
+    rng = np.random.default_rng(SEED + 12)
+    cases = (((8, 1, 32, 128), (1, 1, 1, 128), 0), ((8, 32, 64), (1, 1, 64), 0), ((300, 192), (1, 192), 0),
+             ((130, 256), (1, 256), 2), ((2, 256, 64), (2, 1, 64), 0), ((200, 2, 64), (1, 2, 64), 0))
+    for shape, cos, mode in cases:
+        for dtype in DTYPES:
+            what = f"{shape} {cos} {mode} {dtype}"
+            inputs = problem(rng, shape, cos, dtype)
+            first, report = run(RPE, inputs, {"mode": mode})
+            assert report["key"] == 0 and report["workspace"] == 0 and report["block_dim"] > 4, what
+            within(first, autograd(inputs, mode), autograd(inputs, mode, True), dtype, what)
+            for how in ({"cores": 1}, {"cores": 2}, {"cores": 3, "order": 5}, {"cores": 9}, {"order": 2}, {"fast": True},
+                        {"soc": "ascend950"}):
+                again, _ = run(RPE, inputs, {"mode": mode}, **how)
+                same(first, again, f"{what} {how}")
+
+
 FIRST = "ascend910a"  # the first generation, which has a kernel of its own for RotaryMulGrad
 
 
@@ -175,7 +194,8 @@ def test_first_generation_same_bits():
     cases = (((2, 300, 5, 128), (1, 300, 1, 128)), ((70, 4, 32, 64), (70, 4, 1, 64)), ((3, 40, 24), (1, 40, 24)),
              ((1500, 2, 72), (1, 2, 72)), ((9, 2, 2048), (1, 2, 2048)), ((2, 3, 7, 1032), (1, 3, 1, 1032)),
              ((40, 3, 20, 16), (40, 1, 20, 16)), ((6000, 2, 128), (1, 1, 128)), ((4, 30, 16, 64), (1, 1, 16, 64)),
-             ((50, 3, 48), (50, 3, 48)), ((5, 17, 8, 8), (5, 17, 1, 8)), ((700, 33, 16), (1, 1, 16)))
+             ((50, 3, 48), (50, 3, 48)), ((5, 17, 8, 8), (5, 17, 1, 8)), ((700, 33, 16), (1, 1, 16)),
+             ((8, 32, 128), (1, 1, 128)), ((2, 256, 64), (2, 1, 64)))
     segments = 0
     for shape, cos in cases:
         for dtype in ("fp32", "fp16"):
