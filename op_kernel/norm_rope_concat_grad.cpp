@@ -205,8 +205,8 @@ template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &arg
     w.w0 = work_at(c, t.at_w0);
     w.w1 = work_at(c, t.at_w1);
     w.w2 = work_at(c, t.at_w2);
-    w.sum = w.w2[PHASE]; /* never in the banks of what they meet: w0, */
-    w.dot = w.w2[BLOCK]; /* w1 */
+    w.sum = w.w2[PHASE];     /* never in the banks of what they meet: w0, */
+    w.dot = w.w2[4 * BLOCK]; /* w1 */
     w.cos = work_at(c, t.at_cos_wide);
     w.sin = work_at(c, t.at_sin_wide);
     w.gamma = work_at(c, t.at_gamma_wide);

@@ -55,11 +55,15 @@ template <typename DATA, typename WEIGHT> struct Types {
  * first half of a line to the second; pieces that are moved; packed: a line is the same in GM and
  * UB. Steps of vector calls, from line to line: each with another line, or with a row that all
  * share; with numbers in blocks one behind the other; all in a row, with numbers that are spread
- * over repeats, or with others in a row. */
+ * over repeats, or with others in a row.
+ * parts: calls that take all lines, with `narrow` lanes, or all of them; 0: it is not as simple. Of
+ * two narrow parts each has every second block (stride), so that lines and a row or numbers that
+ * begin with the other kind of block never meet in a bank. */
 struct Columns {
-    uint32_t width, padded, pitch, blocks, half, pieces;
+    uint32_t width, padded, pitch, blocks, half, pieces, parts, narrow, lanes, stride;
     bool packed;
     BinaryRepeatParams each, shared, number, spread, flat;
+    BrcbRepeatParams near, far;
 };
 
 /* What a stream reads and writes; the value streams have grad and dx only. head_step: elements of
@@ -138,11 +142,19 @@ template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, bool
     c.half = t.pieces == 2 ? c.padded : static_cast<uint32_t>(t.dim >> 1);
     c.pieces = t.pieces;
     c.packed = c.pitch == t.dim;
-    uint8_t step = static_cast<uint8_t>(c.pitch / BLOCK);
+    bool whole = c.pitch % LANES == 0, two = c.pitch > LANES && c.pitch % 16 == 0;
+    c.parts = whole ? c.pitch / LANES : c.pitch < LANES ? 1 : two && c.pitch < 2 * LANES ? 2 : 0;
+    c.narrow = whole || c.parts == 0 ? 0 : c.pitch / c.parts;
+    c.stride = c.narrow ? c.parts : 1;
+    uint8_t step = static_cast<uint8_t>(c.pitch / BLOCK), by = static_cast<uint8_t>(c.stride);
+    c.lanes = c.narrow ? c.narrow : LANES;
+    uint8_t apart = static_cast<uint8_t>(c.lanes / BLOCK);
+    c.near = {static_cast<uint16_t>(c.stride), static_cast<uint16_t>(8 * c.stride)};
+    c.far = {static_cast<uint16_t>(step), static_cast<uint16_t>(c.pitch)};
     c.each = {1, 1, 1, step, step, step};
-    c.shared = {1, 1, 1, step, step, 0};
-    c.number = {1, 1, 0, step, step, 1};
-    c.spread = {1, 1, 0, 8, 8, 8};
+    c.shared = {by, by, by, step, step, 0};
+    c.number = {by, by, 0, step, step, by};
+    c.spread = {1, 1, 0, apart, apart, apart};
     c.flat = {1, 1, 1, 8, 8, 8};
     return c;
 }

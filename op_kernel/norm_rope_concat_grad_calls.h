@@ -9,6 +9,8 @@
 #include "grid.h"
 #include "norm_rope_concat_grad.h"
 
+#define RARE __aicore__ inline __attribute__((noinline))
+
 namespace norm_rope_concat {
 
 /* Whole repeats in so many numbers, if they are nothing else and not too many for a call; else 0.
@@ -26,6 +28,14 @@ AICORE_INLINE void some_lanes(const LocalTensor<float> &dst, const LocalTensor<f
 }
 
 /* `count` neighbours, which are so many whole repeats, or 0; steps are flat. */
+/* The same where they are none. Not inlined, as all that is rare: code that every call has must be
+ * small. */
+template <Op OP>
+RARE void flat_any(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                   const LocalTensor<float> &b, uint32_t count) {
+    apply_flat<OP>(dst, a, b, count);
+}
+
 template <Op OP>
 AICORE_INLINE void flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
                         const LocalTensor<float> &b, uint32_t count, uint32_t repeats,
@@ -33,8 +43,14 @@ AICORE_INLINE void flat(const LocalTensor<float> &dst, const LocalTensor<float> 
     if (repeats) {
         apply_whole<OP>(dst, a, b, repeats, steps);
     } else {
-        apply_flat<OP>(dst, a, b, count);
+        flat_any<OP>(dst, a, b, count);
     }
+}
+
+template <typename TO, typename FROM>
+RARE void cast_any(const LocalTensor<TO> &dst, const LocalTensor<FROM> &src, RoundMode mode,
+                   uint32_t count) {
+    Cast(dst, src, mode, count);
 }
 
 template <typename TO, typename FROM>
@@ -45,7 +61,7 @@ AICORE_INLINE void cast_flat(const LocalTensor<TO> &dst, const LocalTensor<FROM>
             dst, src, mode, MASK_PLACEHOLDER, static_cast<uint8_t>(repeats),
             {1, 1, static_cast<uint8_t>(2 * sizeof(TO)), static_cast<uint8_t>(2 * sizeof(FROM))});
     } else {
-        Cast(dst, src, mode, count);
+        cast_any(dst, src, mode, count);
     }
 }
 
@@ -55,6 +71,22 @@ AICORE_INLINE void widen(const LocalTensor<float> &dst, const LocalTensor<T> &sr
     if constexpr (sizeof(T) == 2) {
         cast_flat(dst, src, RoundMode::CAST_NONE, count, repeats_of(count));
     }
+}
+
+/* Calls between the two need no mask of their own. */
+AICORE_INLINE void narrow(const Columns &k) {
+    if (k.narrow) SetVectorMask<float>(static_cast<int32_t>(k.narrow));
+}
+
+AICORE_INLINE void all_lanes(const Columns &k) {
+    if (k.narrow) ResetMask();
+}
+
+/* Numbers as by_line wants them: in a block each, or in two. */
+AICORE_INLINE void fill_blocks(const Columns &k, const LocalTensor<float> &to,
+                               const LocalTensor<float> &numbers, uint32_t eights) {
+    Brcb(to, numbers, static_cast<uint8_t>(eights), k.near);
+    if (k.stride == 2) Brcb(to[BLOCK], numbers, static_cast<uint8_t>(eights), k.near);
 }
 
 /* A line by itself, where there are fewer lines than repeats in one: with b[j], or a number. */
@@ -67,11 +99,18 @@ __aicore__ inline void line_alone(const LocalTensor<float> &dst, const LocalTens
     if (rest) some_lanes<OP>(dst[at], a[at], number ? b : b[at], rest, 1, steps);
 }
 
-/* Lines of any length. Not inlined: code that every call has must be small. */
+/* Lines of any length. */
 template <Op OP>
-__aicore__ inline void by_line_any(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                   const LocalTensor<float> &b, uint32_t lines, uint32_t pitch,
-                                   const BinaryRepeatParams &steps) {
+RARE void by_line_any(const Columns &k, const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                      const LocalTensor<float> &b, uint32_t lines) {
+    uint32_t pitch = k.pitch;
+    if (k.narrow) {
+        narrow(k);
+        apply_whole<OP>(dst, a, k.parts == 2 ? b[BLOCK] : b, lines, k.number);
+        if (k.parts == 2) apply_whole<OP>(dst[BLOCK], a[BLOCK], b, lines, k.number);
+        ResetMask();
+        return;
+    }
     if (pitch > lines * LANES) {
         for (uint32_t l = 0; l < lines; l++) {
             line_alone<OP, true>(dst[l * pitch], a[l * pitch], b[l * BLOCK], pitch);
@@ -80,32 +119,31 @@ __aicore__ inline void by_line_any(const LocalTensor<float> &dst, const LocalTen
     }
     uint32_t j = 0;
     for (; j + LANES <= pitch; j += LANES) {
-        apply_whole<OP>(dst[j], a[j], b, lines, steps);
+        apply_whole<OP>(dst[j], a[j], b, lines, k.number);
     }
-    if (j < pitch) some_lanes<OP>(dst[j], a[j], b, pitch - j, lines, steps);
+    if (j < pitch) some_lanes<OP>(dst[j], a[j], b, pitch - j, lines, k.number);
 }
 
-/* dst[l][j] = a[l][j] op b[l]; every number fills a block. */
+/* dst[l][j] = a[l][j] op b[l] */
 template <Op OP>
-AICORE_INLINE void by_line(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                           const LocalTensor<float> &b, uint32_t lines, uint32_t pitch,
-                           const BinaryRepeatParams &steps) {
-    if (pitch % LANES || pitch > lines * LANES) {
-        by_line_any<OP>(dst, a, b, lines, pitch, steps);
+AICORE_INLINE void by_line(const Columns &k, const LocalTensor<float> &dst,
+                           const LocalTensor<float> &a, const LocalTensor<float> &b,
+                           uint32_t lines) {
+    if (k.pitch % LANES || k.pitch > lines * LANES) {
+        by_line_any<OP>(k, dst, a, b, lines);
         return;
     }
-    apply_whole<OP>(dst, a, b, lines, steps);
-    for (uint32_t j = LANES; j < pitch; j += LANES) {
+    apply_whole<OP>(dst, a, b, lines, k.number);
+    for (uint32_t j = LANES; j < k.pitch; j += LANES) {
         const LocalTensor<float> to = dst[j];
-        apply_whole<OP>(to, &dst == &a ? to : a[j], b, lines, steps);
+        apply_whole<OP>(to, &dst == &a ? to : a[j], b, lines, k.number);
     }
 }
 
 template <Op OP>
-__aicore__ inline void by_column_any(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                     uint32_t at, const LocalTensor<float> &b, uint32_t b_at,
-                                     uint32_t lines, uint32_t columns,
-                                     const BinaryRepeatParams &steps) {
+RARE void by_column_any(const LocalTensor<float> &dst, const LocalTensor<float> &a, uint32_t at,
+                        const LocalTensor<float> &b, uint32_t b_at, uint32_t lines,
+                        uint32_t columns, const BinaryRepeatParams &steps) {
     if (columns > lines * LANES) {
         for (uint32_t l = 0; l < lines; l++) {
             uint32_t line = at + l * steps.dstRepStride * BLOCK;

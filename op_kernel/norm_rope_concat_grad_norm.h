@@ -10,9 +10,19 @@
 
 namespace norm_rope_concat {
 
+RARE void times_gamma_narrow(const Work &w, Tile v) {
+    narrow(*v.k);
+    by_row(*v.k, w.w0, w.w0, 0, w.gamma, 0, v.lines, v.k->shared);
+    ResetMask();
+}
+
 /* h^ = h gamma */
 AICORE_INLINE void times_gamma(const Work &w, const Tile &v) {
-    by_column<MUL>(w.w0, w.w0, 0, w.gamma, 0, v.lines, v.pitch, v.k->shared);
+    if (v.k->narrow) {
+        times_gamma_narrow(w, v);
+    } else {
+        by_column<MUL>(w.w0, w.w0, 0, w.gamma, 0, v.lines, v.pitch, v.k->shared);
+    }
     vector_done();
 }
 
@@ -53,11 +63,17 @@ __aicore__ inline uint64_t lanes_from(const Columns &k, uint32_t from) {
 }
 
 /* part[l][c * 8 ..] = sums of the 32-byte blocks of columns [64 c, 64 c + 64). */
-__aicore__ inline void block_sums_of_lines(const Tiling &t, Tile v, const Columns &k,
-                                           const LocalTensor<float> &part,
-                                           const LocalTensor<float> &w) {
+RARE void block_sums_of_lines(const Tiling &t, Tile v, const Columns &k,
+                              const LocalTensor<float> &part, const LocalTensor<float> &w) {
     int32_t step = static_cast<int32_t>(v.pitch / BLOCK), fold = static_cast<int32_t>(t.fold);
     uint32_t whole = v.pitch / LANES;
+    if (k.narrow) { /* padding is 0 */
+        narrow(k);
+        BlockReduceSum<float, false>(part, w, static_cast<int32_t>(v.lines * k.parts),
+                                     MASK_PLACEHOLDER, 1, 1, static_cast<int32_t>(k.narrow / 8));
+        ResetMask();
+        return;
+    }
     if (k.packed && v.pitch % LANES == 0 && whole > v.lines) {
         for (uint32_t l = 0; l < v.lines; l++) {
             BlockReduceSum<float, false>(part[l * t.fold * 8], w[l * v.pitch],
@@ -137,12 +153,18 @@ AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, 
  * distance of repeats, so that one call takes all lines. */
 AICORE_INLINE void spread(const LocalTensor<float> &to, const LocalTensor<float> &numbers,
                           const Tile &v) {
-    BrcbRepeatParams steps(static_cast<uint16_t>(v.pitch / BLOCK), static_cast<uint16_t>(v.pitch));
     uint8_t eights = static_cast<uint8_t>((v.lines + 7) / 8);
-    Brcb(to, numbers, eights, steps);
-    for (uint32_t j = LANES; j < v.pitch; j += LANES) {
-        Brcb(to[j], numbers, eights, steps);
+    Brcb(to, numbers, eights, v.k->far);
+    for (uint32_t j = v.k->lanes; j < v.pitch; j += v.k->lanes) {
+        Brcb(to[j], numbers, eights, v.k->far);
     }
+}
+
+template <Op OP>
+RARE void with_spread_narrow(Tile v, const LocalTensor<float> &w, const LocalTensor<float> &b) {
+    narrow(*v.k);
+    apply_whole<OP>(w, w, b, 2 * v.lines, v.k->spread);
+    ResetMask();
 }
 
 /* w[l][j] = w[l][j] op b[l]; spread: b is. */
@@ -150,9 +172,13 @@ template <Op OP, bool spread>
 AICORE_INLINE void with_numbers(const Tile &v, const LocalTensor<float> &w,
                                 const LocalTensor<float> &b) {
     if constexpr (spread) {
-        apply_whole<OP>(w, w, b, v.repeats, v.k->spread);
+        if (v.k->narrow) {
+            with_spread_narrow<OP>(v, w, b);
+        } else {
+            apply_whole<OP>(w, w, b, v.repeats, v.k->spread);
+        }
     } else {
-        by_line<OP>(w, w, b, v.lines, v.pitch, v.k->number);
+        by_line<OP>(*v.k, w, w, b, v.lines);
     }
 }
 
@@ -181,13 +207,14 @@ template <typename Y>
 AICORE_INLINE void subtract_means(Core<Y> &c, const Tile &v, const LocalTensor<float> &stat) {
     const Work &w = c.w;
     uint32_t rows = number_rows(v), eights = up(v.lines, 8);
-    if (v.repeats && v.pitch % LANES == 0 && eights <= c.t->tile_lines) {
+    bool regular = v.k->narrow ? v.k->parts == 2 : v.repeats && v.k->parts;
+    if (regular && eights <= c.t->tile_lines) {
         if (v.s->centred) spread(w.sum, stat, v);
         spread(w.dot, v.s->centred ? stat[eights] : stat, v);
         subtract<true>(c, v, w.sum, w.dot);
     } else {
-        Brcb(w.stat_wide, stat, static_cast<uint8_t>(rows / 8), {1, 8});
-        subtract<false>(c, v, w.stat_wide, w.stat_wide[(rows - eights) * 8]);
+        fill_blocks(*v.k, w.stat_wide, stat, rows / 8);
+        subtract<false>(c, v, w.stat_wide, w.stat_wide[(rows - eights) * 8 * v.k->stride]);
     }
 }
 
@@ -200,7 +227,7 @@ AICORE_INLINE void do_norm(const Core<Y> &c, const Tile &v, const Columns &k,
     const Step &p = *v.p;
     bool sums = v.s->weighted && p.finish;
     if (sums && v.s->centred) accumulate(c, v, w.dbeta, w.w0);
-    by_line<MUL>(w.w0, w.w0, w.rstd, v.lines, v.pitch, v.k->number);
+    by_line<MUL>(*v.k, w.w0, w.w0, w.rstd, v.lines);
     vector_done();
     if (sums) {
         times_y(w, v);

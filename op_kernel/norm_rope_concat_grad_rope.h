@@ -45,38 +45,55 @@ struct Tile {
     bool one, words;
 };
 
+/* dst[l][j] = a[l][j] b[l][j] on whole lines, narrow ones with their lanes set; steps have the
+ * stride of k between blocks. */
+AICORE_INLINE void by_row(const Columns &k, const LocalTensor<float> &dst,
+                          const LocalTensor<float> &a, uint32_t at, const LocalTensor<float> &b,
+                          uint32_t b_at, uint32_t lines, const BinaryRepeatParams &steps) {
+    if (k.narrow) {
+        apply_whole<MUL>(dst[at], a[at], b[b_at], lines, steps);
+        if (k.parts == 1) return;
+        apply_whole<MUL>(dst[at + BLOCK], a[at + BLOCK], b[b_at + BLOCK], lines, steps);
+    } else {
+        by_column<MUL>(dst, a, at, b, b_at, lines, k.pitch, steps);
+    }
+}
+
 /* dst = src * table[row] for the lines of a rectangle: the heads of one row together, or, where
  * they are few, the rows of one head. */
 __aicore__ inline void turn_rect(const Tile &v, const Rect &r, const LocalTensor<float> &dst,
                                  const LocalTensor<float> &src, const LocalTensor<float> &table) {
+    const Columns &k = *v.k;
     uint32_t pitch = v.pitch, wide = r.heads * pitch, at = r.line * pitch;
     if (r.heads < r.seqs && wide <= REPEATS * BLOCK) {
         uint8_t step = static_cast<uint8_t>(pitch / BLOCK);
-        uint8_t far = static_cast<uint8_t>(r.heads * step);
-        const BinaryRepeatParams steps(1, 1, 1, far, far, step);
+        uint8_t far = static_cast<uint8_t>(r.heads * step), by = static_cast<uint8_t>(k.stride);
+        const BinaryRepeatParams steps(by, by, by, far, far, step);
         for (uint32_t n = 0; n < r.heads; n++) {
-            by_column<MUL>(dst, src, at + n * pitch, table, r.row * pitch, r.seqs, pitch, steps);
+            by_row(k, dst, src, at + n * pitch, table, r.row * pitch, r.seqs, steps);
         }
         return;
     }
     for (uint32_t q = r.row, end = q + r.seqs; q < end; q++, at += wide) {
-        by_column<MUL>(dst, src, at, table, q * pitch, r.heads, pitch, v.k->shared);
+        by_row(k, dst, src, at, table, q * pitch, r.heads, k.shared);
     }
 }
 
 /* Tiles of several rectangles. A tile by value, here and elsewhere: the one that compute has stays
  * in registers. */
-__aicore__ inline void turn_rects(const Tiling &t, Tile v, const LocalTensor<float> &dst,
-                                  const LocalTensor<float> &src, const LocalTensor<float> &table) {
+RARE void turn_rects(const Tiling &t, Tile v, const LocalTensor<float> &dst,
+                     const LocalTensor<float> &src, const LocalTensor<float> &table) {
     Rect r = v.p->rect;
+    narrow(*v.k);
     do {
         if (r.rope) turn_rect(v, r, dst, src, table);
-    } while (next_rect(t, *v.s, r));
+    } while (!v.one && next_rect(t, *v.s, r));
+    all_lanes(*v.k);
 }
 
 AICORE_INLINE void turn(const Tiling &t, const Tile &v, const LocalTensor<float> &dst,
                         const LocalTensor<float> &src, const LocalTensor<float> &table) {
-    if (!v.one) {
+    if (!v.one || v.k->narrow) {
         turn_rects(t, v, dst, src, table);
         return;
     }
@@ -98,8 +115,8 @@ AICORE_INLINE void add_lines(const Tiling &t, const Tile &v, uint32_t line, uint
     }
 }
 
-__aicore__ inline void add_rects(const Tiling &t, Tile v, const LocalTensor<float> &w,
-                                 const LocalTensor<float> &products) {
+RARE void add_rects(const Tiling &t, Tile v, const LocalTensor<float> &w,
+                    const LocalTensor<float> &products) {
     Rect r = v.p->rect;
     do {
         if (r.rope) add_lines(t, v, r.line, r.lines, w, products);

@@ -116,13 +116,13 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
     }
     if (!v.s->norm) return;
     const LocalTensor<float> rstd = in.template ReinterpretCast<float>()[t.at_rstd / sizeof(float)];
-    uint8_t eights = static_cast<uint8_t>((v.lines + 7) / 8);
+    uint32_t eights = (v.lines + 7) / 8;
     if (!v.words) widen_x(c, in, v);
     if (v.s->centred) {
-        Brcb(w.mean, in.template ReinterpretCast<float>()[t.at_mean / sizeof(float)], eights,
-             {1, 8});
+        fill_blocks(*v.k, w.mean, in.template ReinterpretCast<float>()[t.at_mean / sizeof(float)],
+                    eights);
     }
-    Brcb(w.rstd, rstd, eights, {1, 8});
+    fill_blocks(*v.k, w.rstd, rstd, eights);
     Mul(w.square, rstd, rstd, static_cast<int32_t>(eights * 8));
     if (p.gamma) {
         const LocalTensor<W> gamma = in.template ReinterpretCast<W>()[t.at_gamma / sizeof(W)];
@@ -138,7 +138,7 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
 /* y in w1, side by side with a step of g'. */
 AICORE_INLINE void centre(const Tiling &t, const Work &w, const Tile &v) {
     if (v.s->norm) Muls(w.square, w.square, t.inverse_dim, static_cast<int32_t>(up(v.lines, 8)));
-    if (v.s->centred) by_line<SUB>(w.w1, w.w1, w.mean, v.lines, v.pitch, v.k->number);
+    if (v.s->centred) by_line<SUB>(*v.k, w.w1, w.w1, w.mean, v.lines);
 }
 
 template <typename Y>

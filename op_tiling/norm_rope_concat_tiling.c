@@ -70,15 +70,21 @@ static uint32_t pack(uint32_t *end, int64_t bytes) {
     return at;
 }
 
+/* Whether the kernel takes lines by halves; their blocks then take turns, and what they are
+ * multiplied by begins a block further, in another bank. */
+static bool in_halves(int64_t pitch) {
+    return pitch > 64 && pitch < 128 && pitch % 16 == 0;
+}
+
 static void lay_input(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
                       int64_t rows) {
     int64_t lines = d->tile_lines, tile = lines * pitch * z->data;
-    uint32_t end = (uint32_t)tile;
+    uint32_t end = (uint32_t)tile, phase = in_halves(pitch) ? GM_BLOCK : PHASE;
     d->at_x = place(&end, tile, PHASE);
     d->at_mean = pack(&end, lines * 4);
     d->at_rstd = pack(&end, lines * 4);
-    d->at_cos = place(&end, rows * pitch * z->table, PHASE);
-    d->at_sin = place(&end, rows * pitch * z->table, PHASE);
+    d->at_cos = place(&end, rows * pitch * z->table, phase);
+    d->at_sin = place(&end, rows * pitch * z->table, phase);
     d->at_gamma = pack(&end, pitch * z->weight);
     d->in_bytes = (uint32_t)round_up(most(end, 8192), ALIGN);
     d->batch = 256;
@@ -105,20 +111,23 @@ static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int
     int64_t lines = d->tile_lines, tile = lines * pitch * 4, table = rows * pitch * 4;
     int64_t tiles = d->blocks > 1 ? ceil_div(d->chunk_lines, lines) : 1;
     bool wide = z->data == 4, gather = d->rope == 3 || (z->table == 4 && d->rope == 1);
-    uint32_t end = 0;
+    uint32_t end = 0, phase = in_halves(pitch) ? GM_BLOCK : PHASE;
+    int64_t number = in_halves(pitch) ? 2 * GM_BLOCK : GM_BLOCK; /* in blocks of its own */
     d->at_w0 = place(&end, wide ? 0 : tile, 0);
     d->at_w1 = place(&end, wide ? 0 : tile, PHASE);
     d->at_w2 = place(&end, tile + PHASE, 0);
-    d->at_cos_wide = place(&end, wide ? 0 : table, PHASE);
-    d->at_sin_wide = place(&end, wide && !gather ? 0 : table, d->rope == 2 ? PHASE : 0);
-    d->at_gamma_wide = place(&end, pitch * 4, PHASE);
+    d->at_cos_wide = place(&end, wide ? 0 : table, phase);
+    d->at_sin_wide =
+        place(&end, wide && !gather ? 0 : table, d->rope != 2 && phase == PHASE ? 0 : phase);
+    d->at_gamma_wide = place(&end, pitch * 4, phase);
     d->at_dbeta = place(&end, d->vectors ? d->sum_lines * pitch * 4 : 0, PHASE);
     d->at_dgamma = place(&end, d->vectors ? d->sum_lines * pitch * 4 : 0, PHASE);
     int64_t eights = round_up(lines, 8);
-    d->at_mean_wide = pack(&end, eights * 32);
-    d->at_rstd_wide = pack(&end, eights * 32);
+    end = (uint32_t)round_up(end, number); /* the first is where lines have their first, in turns */
+    d->at_mean_wide = pack(&end, eights * number);
+    d->at_rstd_wide = pack(&end, eights * number);
+    d->at_stat_wide = pack(&end, 2 * eights * number);
     d->at_square = pack(&end, eights * 4);
-    d->at_stat_wide = pack(&end, 2 * eights * 32);
     d->swap_entries = gather ? plan_swaps(d, z, pitch, rows) : 0;
     d->at_swap = pack(&end, round_up(d->swap_entries, 64) * 4);
     d->at_part = pack(&end, round_up(2 * eights * d->fold * 8, 64) * 4);
