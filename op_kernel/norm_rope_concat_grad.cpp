@@ -220,6 +220,7 @@ template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &arg
     w.fold = work_at(c, t.at_fold);
     w.spare = work_at(c, t.at_fold + t.fold_bytes);
     w.stat = work_at(c, t.at_stat);
+    if (t.swap_entries) w.swap = work_at(c, t.at_swap).template ReinterpretCast<int32_t>();
 }
 
 /* Tables and weights of fp32 beside 16-bit data are padded to 8 columns, not to the 16 that are
@@ -245,9 +246,9 @@ template <typename Y, bool weights> __aicore__ inline void run(const Tiling &t, 
     Duplicate(c.w.part, 0.0f, static_cast<int32_t>(t.zero_bytes / sizeof(float)));
     if (t.rope == 3) {
         constexpr uint32_t word = 4 / sizeof(typename Y::Data);
-        make_line_table(swap_table(c), t.swap_entries, c.k[1].pitch / word, c.k[1].half / word);
+        make_line_table(c.w.swap, t.swap_entries, c.k[1].pitch / word, c.k[1].half / word);
     } else if (t.swap_entries) {
-        make_swap_table(swap_table(c), t.swap_entries);
+        make_swap_table(c.w.swap, t.swap_entries);
         ResetMask();
     }
     clear_tables(c);

@@ -84,6 +84,7 @@ template <typename T> struct Stream {
 struct Work {
     LocalTensor<float> sum, dot, w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd, square,
         stat_wide, part, fold, spare, stat;
+    LocalTensor<int32_t> swap; /* where a gather finds partners */
 };
 
 /* What the pipes tell each other about the buffers that data come and go by. Not queues: those

@@ -59,18 +59,29 @@ __aicore__ inline void open_stream(const Tiling &t, const Args &a, uint32_t stre
 }
 
 /* Blocks of one piece; the gaps are between the end of a block and the start of the next.
- * Padding is 0: it is computed on, though never summed or stored. */
+ * Padding is 0: it is computed on and summed, though never stored. */
 template <typename T>
-__aicore__ inline void load_blocks(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-                                   uint32_t blocks, uint32_t width, uint32_t padded,
-                                   int64_t gm_step, uint32_t ub_step) {
+AICORE_INLINE DataCopyExtParams shape_of(uint32_t blocks, uint32_t width, uint32_t padded,
+                                         int64_t gm_step, uint32_t ub_step) {
     uint32_t gap = blocks > 1 ? static_cast<uint32_t>((gm_step - width) * sizeof(T)) : 0;
-    DataCopyExtParams shape(static_cast<uint16_t>(blocks), static_cast<uint32_t>(width * sizeof(T)),
-                            gap, static_cast<uint32_t>((ub_step - padded) * sizeof(T) / 32), 0);
+    return {static_cast<uint16_t>(blocks), static_cast<uint32_t>(width * sizeof(T)), gap,
+            static_cast<uint32_t>((ub_step - padded) * sizeof(T) / 32), 0};
+}
+
+template <typename T>
+AICORE_INLINE DataCopyPadExtParams<T> padding_of(uint32_t width, uint32_t padded) {
     DataCopyPadExtParams<T> pad;
     pad.isPad = padded != width;
     pad.rightPadding = static_cast<uint8_t>(padded - width);
-    DataCopyPad(dst, src, shape, pad);
+    return pad;
+}
+
+template <typename T>
+AICORE_INLINE void load_blocks(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                               uint32_t blocks, uint32_t width, uint32_t padded, int64_t gm_step,
+                               uint32_t ub_step) {
+    DataCopyPad(dst, src, shape_of<T>(blocks, width, padded, gm_step, ub_step),
+                padding_of<T>(width, padded));
 }
 
 /* Pieces of rows of [.., D] that are not the same in UB. Of fp32 beside 16-bit data a block may
@@ -127,19 +138,18 @@ __aicore__ inline void load_rect_pieces(const Tiling &t, const Stream<T> &s, con
                                         const LocalTensor<T> &dst) {
     bool far = (s.head_step - k.width) * static_cast<int64_t>(sizeof(T)) >
                0xffffffffll; /* the gap has 32 bits */
+    bool along = r.heads <= r.seqs || far;
+    uint32_t copies = along ? r.heads : r.seqs, blocks = along ? r.seqs : r.heads;
+    uint32_t row = r.heads * k.pitch, step = along ? k.pitch : row;
+    int64_t gm_step = along ? s.head_step : t.dim;
+    const DataCopyExtParams shape =
+        shape_of<T>(blocks, k.width, k.padded, along ? t.dim : s.head_step, along ? row : k.pitch);
+    const DataCopyPadExtParams<T> pad = padding_of<T>(k.width, k.padded);
     for (uint32_t p = 0; p < k.pieces; p++) {
         int64_t piece = from + p * (t.dim >> 1) + column;
-        LocalTensor<T> to = dst[r.line * k.pitch + p * k.padded];
-        if (r.heads <= r.seqs || far) {
-            for (uint32_t n = 0; n < r.heads; n++) {
-                load_blocks(to[n * k.pitch], s.grad[piece + n * s.head_step], r.seqs, k.width,
-                            k.padded, t.dim, r.heads * k.pitch);
-            }
-            continue;
-        }
-        for (uint32_t q = 0; q < r.seqs; q++) {
-            load_blocks(to[q * r.heads * k.pitch], s.grad[piece + q * t.dim], r.heads, k.width,
-                        k.padded, s.head_step, k.pitch);
+        uint32_t to = r.line * k.pitch + p * k.padded;
+        for (uint32_t i = 0; i < copies; i++, to += step, piece += gm_step) {
+            DataCopyPad(dst[to], s.grad[piece], shape, pad);
         }
     }
 }

@@ -169,10 +169,6 @@ AICORE_INLINE void turn_halves(Core<Y> &c, const LocalTensor<typename Y::Data> &
     vector_done();
 }
 
-template <typename Y> AICORE_INLINE LocalTensor<int32_t> swap_table(Core<Y> &c) {
-    return work_at(c, c.t->at_swap).template ReinterpretCast<int32_t>();
-}
-
 /* Offsets that swap the halves of lines, of `words` words each, of which a half has `half`. */
 __aicore__ inline void make_line_table(const LocalTensor<int32_t> &table, uint32_t entries,
                                        uint32_t words, uint32_t half) {
@@ -203,8 +199,7 @@ __aicore__ inline void swap_rows(Core<Y> &c, Tile v, const LocalTensor<float> &s
         rows = 1;
     }
     for (uint32_t r = 0; r < rows; r++) {
-        gather_all(c.w.sin[r * v.pitch], sin[r * v.pitch], width, swap_table(c), c.t->swap_entries,
-                   4);
+        gather_all(c.w.sin[r * v.pitch], sin[r * v.pitch], width, c.w.swap, c.t->swap_entries, 4);
     }
 }
 
@@ -241,7 +236,7 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
         vector_done();
         negate_odd(w.sin, table);
     } else {
-        const LocalTensor<int32_t> swap = swap_table(c);
+        const LocalTensor<int32_t> &swap = c.w.swap;
         w.cos = in[t.at_cos / sizeof(T)];
         gather_all(turned, w.w0, v.count, swap, t.swap_entries, 4);
         gather_all(w.sin, sin, table, swap, t.swap_entries, 4);
@@ -270,7 +265,7 @@ __aicore__ inline void turn_words(Core<Y> &c, const LocalTensor<typename Y::Data
     const Work &w = c.w;
     const LocalTensor<float> turned = w.w2[PHASE]; /* in other banks than w0 */
     const LocalTensor<float> sin = w.w1[v.count / 2];
-    const LocalTensor<int32_t> swap = swap_table(c);
+    const LocalTensor<int32_t> &swap = c.w.swap;
     uint32_t table = v.p->rows * v.pitch;
     gather_all(w.w1, in.template ReinterpretCast<float>(), v.count / 2, swap, t.swap_entries, 4);
     gather_all(sin, in[t.at_sin / sizeof(T)].template ReinterpretCast<float>(), table / 2, swap,
