@@ -116,7 +116,8 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, const st
     NEED((int64_t)2 * d->in_bytes + d->out_bytes + 2 * (int64_t)d->copy_bytes + d->calc_bytes +
              (d->vectors ? d->flush_bytes : 0) <=
          ub);
-    bool wide = es == 4, gather = z->table == 4 && d->rope == 1;
+    bool wide = es == 4, gather = d->rope == 3 || (z->table == 4 && d->rope == 1);
+    int64_t number = pitch > 64 && pitch < 128 && pitch % 16 == 0 ? 64 : 32; /* one or two blocks */
     int64_t table = rows * pitch, tiles = d->blocks > 1 ? (d->chunk_lines + lines - 1) / lines : 1;
     const struct region in[] = {{0, tile * es},
                                 {d->at_x, tile * es},
@@ -129,17 +130,17 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, const st
     const struct region work[] = {
         {d->at_w0, wide ? 0 : tile * 4},
         {d->at_w1, wide ? 0 : tile * 4},
-        {d->at_w2, tile * 4},
+        {d->at_w2, tile * 4 + 256},
         {d->at_cos_wide, wide ? 0 : table * 4},
         {d->at_sin_wide, wide && !gather ? 0 : table * 4},
         {d->at_gamma_wide, pitch * 4},
         {d->at_dbeta, d->vectors ? d->sum_lines * pitch * 4 : 0},
         {d->at_dgamma, d->vectors ? d->sum_lines * pitch * 4 : 0},
-        {d->at_mean_wide, eights * 32},
-        {d->at_rstd_wide, eights * 32},
-        {d->at_rstd_row, eights * 4},
-        {d->at_stat_wide, 2 * eights * 32},
-        {d->at_swap, d->swap_entries * 4},
+        {d->at_mean_wide, eights * number},
+        {d->at_rstd_wide, eights * number},
+        {d->at_stat_wide, 2 * eights * number},
+        {d->at_square, eights * 4},
+        {d->at_swap, up(d->swap_entries, 64) * 4},
         {d->at_part, 2 * eights * d->fold * 32},
         {d->at_fold, (d->fold > 1 ? 2 : 1) * (int64_t)d->fold_bytes},
         {d->at_stat, tiles * (int64_t)d->stat_floats * 4},
@@ -150,7 +151,15 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, const st
     NEED(d->fold >= 1 && (d->fold & (d->fold - 1)) == 0 && d->fold * 64 >= pitch &&
          (d->fold == 1 || d->fold * 32 < pitch));
     NEED(d->fold_bytes >= 2 * eights * d->fold * 4 && d->stat_floats >= 2 * eights);
-    NEED(gather && table ? d->swap_entries >= 64 && d->swap_entries <= 1024 : d->swap_entries == 0);
+    if (d->rope == 3) { /* whole lines, in words */
+        int64_t words = pitch * es / 4;
+        NEED(z->table == es && d->pieces == 1 && d->blocks == 1 && d->dim / 2 * es % 4 == 0);
+        NEED(d->swap_entries >= words && d->swap_entries % words == 0 && words % 8 == 0);
+        NEED(d->swap_entries <= (words > 1024 ? words : 1024));
+    } else {
+        NEED(gather && table ? d->swap_entries >= 64 && d->swap_entries <= 1024
+                             : d->swap_entries == 0);
+    }
     NEED(tile * es <= d->out_bytes && (!d->vectors || 2 * pitch * 4 <= d->flush_bytes));
     NEED((int64_t)d->batch * NRC_SEGMENT * 4 <= d->in_bytes && d->batch >= 1);
     int64_t line = up((int64_t)d->copy_columns * es, 32);
@@ -183,7 +192,8 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     NEED(piece * d.pieces == d.dim && d.blocks >= 1 && d.columns >= 1);
     NEED((wide_int)d.blocks * d.columns >= piece && (wide_int)(d.blocks - 1) * d.columns < piece);
     NEED(pitch / 8 <= 255 && d.tile_lines >= 1 && d.tile_lines <= 255 && d.sum_lines >= 1);
-    NEED(d.rope == (t->node.attr[2].i && t->node.in[19].shape->dim[0] ? t->node.attr[2].i : 0));
+    int64_t rope = t->node.attr[2].i && t->node.in[19].shape->dim[0] ? t->node.attr[2].i : 0;
+    NEED(d.rope == rope || (d.rope == 3 && rope == 2 && d.dim % 16 != 0));
     for (int i = 0; i < NRC_NORMED; i++) {
         const NrcStreamTiling *s = &d.stream[i];
         uint32_t has = d.vectors >> 2 * i & 3;
