@@ -53,17 +53,17 @@ extern "C" __global__ __aicore__ void exp_segsum_grad(GM_ADDR grad_output, GM_AD
     } else if (TILING_KEY_IS(3)) {
         TileBuffer tiles;
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
-        open_block(tiles, &pipe, data.tiles_bytes);
+        open_block(s, tiles, &pipe, data.tiles_bytes);
         run_block(s, tiles, data);
     } else if (TILING_KEY_IS(4)) {
         Large l;
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
-        open_large(l, &pipe, data, GetUserWorkspace(workspace));
+        open_large(s, l, &pipe, data, GetUserWorkspace(workspace));
         run_large(s, l, &pipe, data);
     } else if (TILING_KEY_IS(5)) {
         Whole w;
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
-        open_whole(w, &pipe, data);
+        open_whole(s, w, &pipe, data);
         run_whole(s, w, data);
     } else if (TILING_KEY_IS(6)) {
         Alone x;

@@ -36,6 +36,10 @@ struct Segsum {
     /* where y's tile begins in a buffer of the queue, and where it begins in fp32 */
     uint32_t second, span;
     bool direct; /* rows are whole 32-byte blocks, near enough for the short form of a copy */
+    /* Diagonal blocks: the first part has come, of those loaded and those taken in turn. */
+    TEventID part[2];
+    LocalTensor<Elem> block[2];
+    uint32_t loads, takes;
 };
 
 __aicore__ inline void open_memory(Segsum &s, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
@@ -115,20 +119,36 @@ __aicore__ inline void mul_flat(const LocalTensor<float> &dst, const LocalTensor
     }
 }
 
+/* Where both operands of a tile are in fp32. */
+__aicore__ inline void operands(Segsum &s, const LocalTensor<Elem> &in, LocalTensor<float> &a,
+                                LocalTensor<float> &b) {
+    if constexpr (WIDEN) {
+        a = s.wide.Get<float>();
+    } else {
+        a = in.template ReinterpretCast<float>();
+    }
+    b = a[s.span];
+}
+
+/* Elements [from, from + count) of both as fp32. */
+__aicore__ inline void widen_part(Segsum &s, const LocalTensor<Elem> &in, uint32_t from,
+                                  uint32_t count, const LocalTensor<float> &a,
+                                  const LocalTensor<float> &b) {
+    if constexpr (WIDEN) {
+        cast_flat(a[from], in[from], RoundMode::CAST_NONE, count);
+        cast_flat(b[from], in[s.second + from], RoundMode::CAST_NONE, count);
+        vector_done();
+    }
+}
+
 /* Both operands of a tile as fp32. 16-bit input is free for the next load from here on. */
 __aicore__ inline void widen(Segsum &s, LocalTensor<Elem> &in, uint32_t count,
                              LocalTensor<float> &a, LocalTensor<float> &b) {
+    operands(s, in, a, b);
     if constexpr (WIDEN) {
-        a = s.wide.Get<float>();
-        b = a[s.span];
         vector_done(); /* the last tile is still being read */
-        cast_flat(a, in, RoundMode::CAST_NONE, count);
-        cast_flat(b, in[s.second], RoundMode::CAST_NONE, count);
-        vector_done();
+        widen_part(s, in, 0, count, a, b);
         s.in.FreeTensor(in);
-    } else {
-        a = in.template ReinterpretCast<float>();
-        b = a[s.span];
     }
 }
 

@@ -10,6 +10,8 @@
  * So a tile becomes rows of 8 + 16 lanes: 8 partial sums of R_I[k], then the tile. The row under it
  * is added to its last row, which every row's suffix sum takes in. Two tiles lie side by side and
  * share all further vector calls. Rows that a ragged last strip has not are filled with zeros.
+ * A block comes in two parts, its long strips first: they can be worked on while the short ones
+ * come, which take nearly as long to load for a third of the elements.
  */
 #ifndef EXP_SEGSUM_GRAD_BLOCK_H
 #define EXP_SEGSUM_GRAD_BLOCK_H
@@ -28,8 +30,10 @@ constexpr uint32_t C_STEP = (BLOCK + STRIP) / 8;
 /* strips whose left sums, and whose used columns, fit into a repeat */
 constexpr uint32_t NARROW = LANES / STRIP;
 
-/* Scratch inside the second operand, which nobody needs once the products are made; in fp32. */
-constexpr uint32_t LEFT_MORE = 0; /* left sums of columns 64 and up, a block per row */
+/* Scratch inside the second operand, in fp32: in its long strips, which nobody needs once their
+ * products are made. */
+constexpr uint32_t LEFT_MORE =
+    STRIP * STRIP / 2 * NARROW * (NARROW + 1); /* left sums of columns 64 and up, a block per row */
 /* Strips on their way to column sums: 8 rows of one or two pieces of 64 columns of every strip but
  * the first. */
 constexpr uint32_t HALVED = LEFT_MORE + 8 * STRIP * (STRIPS - 1 - NARROW);
@@ -61,21 +65,25 @@ __aicore__ inline uint32_t tile_of(uint32_t i) { /* its left sums; a block later
 
 using TileBuffer = TBuf<TPosition::VECCALC>;
 
-__aicore__ inline void open_block(TileBuffer &tiles, TPipe *pipe, uint32_t bytes) {
+__aicore__ inline void open_block(Segsum &s, TileBuffer &tiles, TPipe *pipe, uint32_t bytes) {
     pipe->InitBuffer(tiles, bytes);
     /* A block with an odd number of strips leaves a tile unwritten. */
     Duplicate(tiles.Get<float>(), 0.0f, STRIPS / 2 * PAIR);
     vector_done();
+    s.part[0] = pipe->AllocEventID<HardEvent::MTE2_V>();
+    s.part[1] = pipe->AllocEventID<HardEvent::MTE2_V>();
+    s.loads = s.takes = 0;
 }
 
-/* at: element offset of the block's first row and column; t: row pitch of the matrix. `step` rows
- * of a strip are copied at once: 16, or 8 to leave out more of what lies above the diagonal. */
-__aicore__ inline void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, uint32_t step) {
+/* The strips from `row` to `rows`. */
+__aicore__ inline void load_strips(Segsum &s, const LocalTensor<Elem> &in, int64_t at, int64_t t,
+                                   uint32_t row, uint32_t rows, uint32_t end, uint32_t step) {
     constexpr uint32_t BLOCKS = STRIP / IN_BLOCK;
-    LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
-    uint32_t to = 0, lanes = STRIP, row = 0;
+    uint32_t to = start(row / STRIP), lanes = row + STRIP;
+    at += row * t;
     if (s.direct && step == STRIP) { /* whole strips, by the short form */
-        DataCopyParams copy(STRIP, BLOCKS, t / IN_BLOCK - BLOCKS, 0);
+        uint32_t blocks = lanes / IN_BLOCK;
+        DataCopyParams copy(STRIP, blocks, t / IN_BLOCK - blocks, 0);
         for (; row + STRIP <= rows; row += STRIP) {
             DataCopy(in[to], s.dy[at], copy);
             DataCopy(in[s.second + to], s.y[at], copy);
@@ -87,11 +95,22 @@ __aicore__ inline void load_block(Segsum &s, int64_t at, int64_t t, uint32_t row
         }
     }
     for (; row < rows; row += step) {
-        load_rows(s, in[to], at, t, least(step, rows - row), least(row + step, rows), lanes);
+        load_rows(s, in[to], at, t, least(step, rows - row), least(row + step, end), lanes);
         at += step * t;
         to += step * lanes;
         if ((row + step) % STRIP == 0) lanes += STRIP;
     }
+}
+
+/* at: element offset of the block's first row and column; t: row pitch of the matrix. `step` rows
+ * of a strip are copied at once: 16, or 8 to leave out more of what lies above the diagonal. */
+__aicore__ inline void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, uint32_t step) {
+    LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
+    uint32_t turn = s.loads++ % 2;
+    s.block[turn] = in;
+    load_strips(s, in, at, t, LANES, rows, rows, step);
+    SetFlag<HardEvent::MTE2_V>(s.part[turn]);
+    load_strips(s, in, at, t, 0, least(rows, LANES), rows, step);
     s.in.EnQue(in);
 }
 
@@ -128,38 +147,40 @@ __aicore__ inline void go_on(Strip &x) {
     x.turn = PAIR - x.turn;
 }
 
-/* Products: the diagonal tiles into their own rows, then everything in place. */
-__aicore__ inline void multiply_block(uint32_t n, const LocalTensor<float> &a,
-                                      const LocalTensor<float> &b,
-                                      const LocalTensor<float> &tiles) {
-    Strip x = strip_at(0);
+/* Products of the strips [i, end): the diagonal tiles into their own rows, then everything in
+ * place. */
+__aicore__ inline void multiply_strips(uint32_t i, uint32_t end, const LocalTensor<float> &a,
+                                       const LocalTensor<float> &b,
+                                       const LocalTensor<float> &tiles) {
+    Strip x = strip_at(i);
+    uint32_t from = x.at;
     BinaryRepeatParams rows(1, 1, 1, PAIR_BLOCKS, 0, 0);
     SetVectorMask<float>(0, first_lanes(STRIP));
-    for (uint32_t left = 0; left < STRIP * n; left += STRIP) {
+    for (uint32_t left = STRIP * i; left < STRIP * end; left += STRIP) {
         rows.src0RepStride = rows.src1RepStride = x.step;
         Mul<float, false>(tiles[x.tile + 8], a[x.at + left], b[x.at + left], MASK_PLACEHOLDER,
                           STRIP, rows);
         go_on(x);
     }
     /* The left sums of the first 64 rows do not fill their 8 lanes: a block in three. */
-    Duplicate(tiles, 0.0f, LANES, NARROW * STRIP / 8, TILE_BLOCKS, 8 * TILE_BLOCKS);
+    if (i == 0) Duplicate(tiles, 0.0f, LANES, NARROW * STRIP / 8, TILE_BLOCKS, 8 * TILE_BLOCKS);
     vector_done();
-    mul_flat(a, a, b, start(n));
+    mul_flat(a[from], a[from], b[from], x.at - from);
     vector_done();
 }
 
 /* R_I, as 8 partial sums: columns 0..63, then the others on top. */
-__aicore__ inline void sum_left(uint32_t n, const LocalTensor<float> &a,
+__aicore__ inline void sum_left(uint32_t i, uint32_t end, const LocalTensor<float> &a,
                                 const LocalTensor<float> &more, const LocalTensor<float> &tiles) {
-    Strip x = strip_at(1);
-    for (uint32_t lanes = STRIP; lanes < STRIP * n; lanes += STRIP) {
+    Strip x = strip_at(i);
+    for (uint32_t lanes = STRIP * i; lanes < STRIP * end; lanes += STRIP) {
         if (lanes <= LANES) SetVectorMask<float>(0, first_lanes(lanes));
         BlockReduceSum<float, false>(tiles[x.tile], a[x.at], STRIP, MASK_PLACEHOLDER, PAIR_BLOCKS,
                                      1, x.step);
         go_on(x);
     }
     x = strip_at(NARROW + 1);
-    for (uint32_t lanes = STRIP, to = 0; lanes + LANES < STRIP * n; lanes += STRIP) {
+    for (uint32_t lanes = STRIP, to = 0; lanes + LANES < STRIP * end; lanes += STRIP) {
         BlockReduceSum(more[to], a[x.at + LANES], STRIP, lanes, 1, 1, x.step);
         to += STRIP * 8;
         go_on(x);
@@ -186,13 +207,14 @@ __aicore__ inline uint32_t pieces_of(uint32_t n) {
     return n - 1 + (n > NARROW + 1 ? n - NARROW - 1 : 0);
 }
 
-/* The first step of the column sums: the lower half of each strip onto its upper half. */
-__aicore__ inline void halve_strips(uint32_t n, const LocalTensor<float> &a,
-                                    const LocalTensor<float> &halved) {
-    Strip x = strip_at(1);
+/* The first step of the column sums: the lower half of each strip onto its upper half. n: strips in
+ * all. */
+__aicore__ inline void halve_strips(uint32_t i, uint32_t end, uint32_t n,
+                                    const LocalTensor<float> &a, const LocalTensor<float> &halved) {
+    Strip x = strip_at(i);
     BinaryRepeatParams rows(1, 1, 1, pieces_of(n) * LANES / 8, 0, 0);
     SetVectorMask<float>(0, ~0ull);
-    for (uint32_t i = 1, to = 0; i < n; i++) {
+    for (uint32_t to = pieces_of(i) * LANES; i < end; i++) {
         uint32_t low = x.at + STRIP / 2 * 8 * x.step;
         rows.src0RepStride = rows.src1RepStride = x.step;
         Add<float, false>(halved[to], a[x.at], a[low], MASK_PLACEHOLDER, STRIP / 2, rows);
@@ -337,17 +359,51 @@ __aicore__ inline void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint
     s.out.FreeTensor(out);
 }
 
-/* From the operands to the left sums and half strips; then the first operand is free. */
-__aicore__ inline void begin_block(uint32_t rows, uint32_t n, const LocalTensor<float> &a,
-                                   const LocalTensor<float> &b, const LocalTensor<float> &tiles) {
-    if (rows < BLOCK) {
+/* From the operands to the left sums and half strips of the strips [i, end). */
+__aicore__ inline void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_t n,
+                                    const LocalTensor<float> &a, const LocalTensor<float> &b,
+                                    const LocalTensor<float> &tiles) {
+    if (rows < BLOCK && end == n) {
         fill_block(a, rows, n);
         fill_block(b, rows, n);
         vector_done();
     }
-    multiply_block(n, a, b, tiles);
-    sum_left(n, a, b[LEFT_MORE], tiles);
-    halve_strips(n, a, b[HALVED]);
+    multiply_strips(i, end, a, b, tiles);
+    uint32_t second = i ? i : 1;
+    sum_left(second, end, a, b[LEFT_MORE], tiles);
+    halve_strips(second, end, n, a, b[HALVED]);
+}
+
+/* How many strips of a block are left for later: the short ones where loading takes longer than the
+ * sums. Otherwise all; a buffer is free sooner that way. */
+__aicore__ inline uint32_t late_strips(uint32_t n, bool slow) {
+    return slow && n > NARROW ? NARROW : n;
+}
+
+/* The block that comes next: its strips from `late` on, while the others are still on their way. */
+__aicore__ inline LocalTensor<Elem> begin_block(Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
+                                                LocalTensor<float> &a, LocalTensor<float> &b,
+                                                const LocalTensor<float> &tiles) {
+    uint32_t turn = s.takes++ % 2;
+    LocalTensor<Elem> in = s.block[turn];
+    operands(s, in, a, b);
+    vector_done(); /* the last tile is still being read */
+    WaitFlag<HardEvent::MTE2_V>(s.part[turn]);
+    if (late < n) {
+        widen_part(s, in, start(late), loaded(rows, n) - start(late), a, b);
+        begin_strips(late, n, rows, n, a, b, tiles);
+    }
+    in = s.in.DeQue<Elem>();
+    widen_part(s, in, 0, late < n ? start(late) : loaded(rows, n), a, b);
+    if constexpr (WIDEN) s.in.FreeTensor(in);
+    return in;
+}
+
+/* The other strips; then the first operand is free. */
+__aicore__ inline void begin_rest(uint32_t late, uint32_t rows, uint32_t n,
+                                  const LocalTensor<float> &a, const LocalTensor<float> &b,
+                                  const LocalTensor<float> &tiles) {
+    begin_strips(0, late, rows, n, a, b, tiles);
     vector_done();
     add_left(n, b[LEFT_MORE], tiles);
 }
@@ -368,12 +424,12 @@ AICORE_FLAT void run_block(Segsum &s, TileBuffer &buffer, const ExpSegsumGradTil
     for (uint32_t k = 0; k < AHEAD; k++)
         load_matrix(s, next, end, t);
     for (; m < end; m++) {
-        LocalTensor<Elem> in = s.in.DeQue<Elem>();
         LocalTensor<float> a, b;
         if (!WIDEN) load_matrix(s, next, end, t);
-        widen(s, in, loaded(t, n), a, b);
+        uint32_t late = late_strips(n, !WIDEN || n == STRIPS);
+        LocalTensor<Elem> in = begin_block(s, late, t, n, a, b, tiles);
         if (WIDEN) load_matrix(s, next, end, t);
-        begin_block(t, n, a, b, tiles);
+        begin_rest(late, t, n, a, b, tiles);
         Duplicate(a[COLUMNS], 0.0f, LANES, n * BLOCK / LANES, 1, 8);
         vector_done();
         sum_columns(n, b[HALVED], a[COLUMNS]);

@@ -211,13 +211,12 @@ __aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t 
     Around w = around(l, unit);
     load_sums(l, w, 0);
     for (; unit < end; unit++) {
-        LocalTensor<Elem> in = s.in.DeQue<Elem>();
         LocalTensor<float> a, b;
         uint32_t rows = block_rows(l, w.i), n = strips_of(rows);
         if (!WIDEN) load_next_diagonal(s, l, next, end);
-        widen(s, in, loaded(rows, n), a, b);
+        LocalTensor<Elem> in = begin_block(s, n, rows, n, a, b, tiles);
         if (WIDEN) load_next_diagonal(s, l, next, end);
-        begin_block(rows, n, a, b, tiles);
+        begin_rest(n, rows, n, a, b, tiles);
         gather_sums(l, w, n, a);
         Around after = around(l, unit + 1);
         if (unit + 1 < end) load_sums(l, after, 0);

@@ -45,13 +45,13 @@ __aicore__ inline void measure_large(Large &l, const ExpSegsumGradTilingData &ti
     l.floats = l.blocks * (l.halves + l.blocks) * BLOCK + l.halves * l.blocks * 8;
 }
 
-__aicore__ inline void open_large(Large &l, TPipe *pipe, const ExpSegsumGradTilingData &tiling,
-                                  GM_ADDR workspace) {
+__aicore__ inline void open_large(Segsum &s, Large &l, TPipe *pipe,
+                                  const ExpSegsumGradTilingData &tiling, GM_ADDR workspace) {
     measure_large(l, tiling);
     l.table.SetGlobalBuffer((__gm__ float *)workspace);
     l.results.SetGlobalBuffer((__gm__ Elem *)(workspace + l.matrices * l.floats * sizeof(float)));
     pipe->InitBuffer(l.sums, 1, tiling.sums_bytes);
-    open_block(l.tiles, pipe, tiling.tiles_bytes);
+    open_block(s, l.tiles, pipe, tiling.tiles_bytes);
 }
 
 struct Tile {

@@ -15,12 +15,13 @@ struct Whole {
     TBuf<TPosition::VECCALC> table; /* column sums, row sums, totals of the tiles of block 0 */
 };
 
-__aicore__ inline void open_whole(Whole &w, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
+__aicore__ inline void open_whole(Segsum &s, Whole &w, TPipe *pipe,
+                                  const ExpSegsumGradTilingData &tiling) {
     measure_large(w.shape, tiling);
     pipe->InitBuffer(w.table, tiling.sums_bytes);
     /* A last block of up to 64 rows leaves half of its row sums unwritten. */
     Duplicate(w.table.Get<float>(), 0.0f, tiling.sums_bytes / sizeof(float));
-    open_block(w.shape.tiles, pipe, tiling.tiles_bytes);
+    open_block(s, w.shape.tiles, pipe, tiling.tiles_bytes);
 }
 
 /* Only one block, the second of three, has tiles both below it and to its left: (r, 0), r >= 4. */
@@ -72,14 +73,13 @@ AICORE_FLAT void run_whole(Segsum &s, Whole &whole, const ExpSegsumGradTilingDat
     for (uint32_t k = 0; k < AHEAD; k++)
         load_next_whole(s, l, next, end);
     for (; tile.m < end; advance_whole(l, tile)) {
-        LocalTensor<Elem> in = s.in.DeQue<Elem>();
         LocalTensor<float> a, b;
-        bool diagonal = tile.r == l.halves;
-        uint32_t rows = diagonal ? block_rows(l, tile.j) : tile_rows(l, tile), n = strips_of(rows);
         if (!WIDEN) load_next_whole(s, l, next, end);
-        widen(s, in, diagonal ? loaded(rows, n) : rows * BLOCK, a, b);
-        if (WIDEN) load_next_whole(s, l, next, end);
-        if (!diagonal) {
+        if (tile.r < l.halves) {
+            LocalTensor<Elem> in = s.in.DeQue<Elem>();
+            uint32_t rows = tile_rows(l, tile);
+            widen(s, in, rows * BLOCK, a, b);
+            if (WIDEN) load_next_whole(s, l, next, end);
             compute_tile(rows, a, b, table[below_at(l, 0, tile.j, tile.r)],
                          table[left_at(l, 0, tile.r / 2, tile.j) + tile.r % 2 * HALF],
                          table[whole_total_at(l, tile.j == 0 ? tile.r : 0)]);
@@ -87,7 +87,11 @@ AICORE_FLAT void run_whole(Segsum &s, Whole &whole, const ExpSegsumGradTilingDat
             continue;
         }
         Around w = around(l, tile.j);
-        begin_block(rows, n, a, b, tiles);
+        uint32_t rows = block_rows(l, tile.j), n = strips_of(rows);
+        uint32_t late = late_strips(n, true);
+        LocalTensor<Elem> in = begin_block(s, late, rows, n, a, b, tiles);
+        if (WIDEN) load_next_whole(s, l, next, end);
+        begin_rest(late, rows, n, a, b, tiles);
         gather_whole(l, table, w, n, a);
         finish_diagonal(s, w, n, a, b, tiles);
         release(s, in);
