@@ -49,6 +49,8 @@ template <typename T> struct Kernel {
     TBuf<TPosition::VECOUT> out_dx, out_sum;
     TBuf<TPosition::VECCALC> work;
     rotary::Slots slots;
+    TEventID x_free[2];
+    /* x of 16 bits has one place, the first of them: it is widened as soon as it is there */
     LocalTensor<T> dy_in[2], x_in[2], cos_in[2], sum_out[2];
     /* one is enough: it is needed at the end of a tile */
     LocalTensor<T> dx_out;
@@ -161,6 +163,10 @@ AICORE_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &f
                                const LocalTensor<int32_t> &table, uint32_t entries, uint32_t count,
                                uint32_t unit) {
     uint32_t most = (uint32_t)(entries * unit / sizeof(T));
+    if (count <= most) {
+        gather(to, from, table, 0, count, unit);
+        return;
+    }
     for (uint32_t done = 0; done < count; done += most) {
         gather(to[done], from, table, (uint32_t)(done * sizeof(T)), least(count - done, most),
                unit);
@@ -319,7 +325,8 @@ template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
     }
     if (t.fill > 1) {
         make_coefficients(k);
-        make_pack(k.pack, t.tile_cos * row, t.group, row);
+        make_pack(k.pack, t.sums, t.group, row);
+        Adds(k.pack[t.sums], k.pack, (int32_t)(4 * t.tile_cos * t.group * row), (int32_t)t.sums);
     }
     if (t.group > t.fill) {
         make_spread(k.spread, up(t.cosines / BLOCK, BLOCK), t.group / t.fill, t.fill * row / BLOCK,
@@ -329,6 +336,7 @@ template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
     make_odd_signs(k.signs, up(each, LANES), reach);
     /* what is rounded up to repeats */
     Duplicate(k.spare, 0.0f, (int32_t)(2 * t.fill * t.sums));
+    Duplicate(k.swapped, 0.0f, (int32_t)(2 * t.fill * t.sums));
     if constexpr (sizeof(T) == 2) {
         Duplicate(k.coarse[0].template ReinterpretCast<int32_t>(), (int32_t)0,
                   (int32_t)up(each, LANES));
@@ -346,8 +354,10 @@ template <typename T> __aicore__ inline void open_slots(Kernel<T> &k, TPipe &pip
         k.slots.in_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
         k.slots.cos_full[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
         k.slots.cos_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
+        k.x_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
         SetFlag<HardEvent::V_MTE2>(k.slots.in_free[i]);
         SetFlag<HardEvent::V_MTE2>(k.slots.cos_free[i]);
+        SetFlag<HardEvent::V_MTE2>(k.x_free[i]);
     }
     k.slots.out_full[0] = pipe.AllocEventID<HardEvent::V_MTE3>();
     k.slots.out_free[0] = pipe.AllocEventID<HardEvent::MTE3_V>();
@@ -362,6 +372,8 @@ template <typename T> __aicore__ inline void close_slots(Kernel<T> &k, TPipe &pi
     for (uint32_t i = 0; i < 2; i++) {
         WaitFlag<HardEvent::V_MTE2>(k.slots.in_free[i]);
         WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[i]);
+        WaitFlag<HardEvent::V_MTE2>(k.x_free[i]);
+        pipe.ReleaseEventID<HardEvent::V_MTE2>(k.x_free[i]);
         pipe.ReleaseEventID<HardEvent::MTE2_V>(k.slots.in_full[i]);
         pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.in_free[i]);
         pipe.ReleaseEventID<HardEvent::MTE2_V>(k.slots.cos_full[i]);
@@ -384,7 +396,7 @@ template <typename T> __aicore__ inline void place_slots(Kernel<T> &k) {
     k.dy_in[1] = k.dy_in[0][tile];
     if (t.with_x) {
         k.x_in[0] = k.dy_in[1][tile + shift];
-        k.x_in[1] = k.x_in[0][tile];
+        k.x_in[1] = size == 4 ? k.x_in[0][tile] : k.x_in[0];
         k.sum_out[0] = k.out_sum.template Get<T>();
         k.sum_out[1] = k.sum_out[0][t.sum_bytes / size];
     }
@@ -441,7 +453,8 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     }
     pipe.InitBuffer(k.work, t.work_bytes);
     /* shift_bytes put x and dx in other banks than dy and work */
-    pipe.InitBuffer(k.in, (t.with_x ? 4 : 2) * t.tile_bytes + t.shift_bytes);
+    uint32_t places = t.with_x ? (sizeof(T) == 4 ? 4 : 3) : 2;
+    pipe.InitBuffer(k.in, places * t.tile_bytes + t.shift_bytes);
     pipe.InitBuffer(k.out_dx, t.tile_bytes + t.shift_bytes);
     pipe.InitBuffer(k.in_cos, 2 * t.cos_bytes);
     if (t.with_x) {

@@ -17,6 +17,8 @@ struct Walk {
     /* shapes of this tile and of the one before it */
     Shape shape[2];
     uint32_t last;
+    /* the line that the next slab begins with */
+    int64_t slab_end;
 };
 
 __aicore__ inline void open_item(const RotaryGradTiling &t, Walk &w) {
@@ -32,8 +34,10 @@ __aicore__ inline void open_item(const RotaryGradTiling &t, Walk &w) {
 }
 
 /* The tile where the walk is. */
-template <typename T> AICORE_INLINE void find_tile(const RotaryGradTiling &t, Walk &w, Tile &tile) {
+template <typename T>
+__aicore__ inline void find_tile(const RotaryGradTiling &t, Walk &w, Tile &tile) {
     int64_t slab = w.line / t.cos_rows, cos_row = w.line - slab * t.cos_rows;
+    w.slab_end = w.line - cos_row + t.cos_rows;
     int64_t left = t.cos_rows - cos_row < w.stop - w.line ? t.cos_rows - cos_row : w.stop - w.line;
     int64_t outer = w.chunk / t.chunks_inner,
             inner = (w.chunk - outer * t.chunks_inner) * t.chunk_rows;
@@ -65,6 +69,21 @@ template <typename T> AICORE_INLINE void find_tile(const RotaryGradTiling &t, Wa
     tile.cos_slot ^= tile.opens;
 }
 
+/* The same if only the rows of cos are others, as many as before, and all of their rows a tile. */
+AICORE_INLINE bool follows(const RotaryGradTiling &t, const Walk &w, const Tile &tile) {
+    uint32_t n = tile.shape->cos_rows;
+    return t.chunks == 1 && n == t.tile_cos && tile.shape->last == t.group &&
+           w.line == tile.line + n && w.line + n <= w.slab_end && w.line + n <= w.stop;
+}
+
+AICORE_INLINE void follow(const RotaryGradTiling &t, Tile &tile) {
+    tile.line += t.tile_cos;
+    tile.first += t.tile_cos * t.cos_stride;
+    tile.slot ^= 1;
+    tile.cos_slot ^= 1;
+    tile.opens = true;
+}
+
 /* On to the next tile; false: that was the last. */
 AICORE_INLINE bool advance(const RotaryGradTiling &t, Walk &w, const Tile &tile) {
     if (++w.chunk < w.end_chunk) {
@@ -82,6 +101,7 @@ AICORE_INLINE bool advance(const RotaryGradTiling &t, Walk &w, const Tile &tile)
     return true;
 }
 
+/* All but x. */
 template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     const Shape &s = *tile.shape;
@@ -96,10 +116,6 @@ template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
     int64_t at = tile.first * t.row;
     WaitFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
     move<T, true>(s.in, k.dy_in[tile.slot], k.dy[at]);
-    if (t.with_x) {
-        move<T, true>(s.in, k.x_in[tile.slot], k.x[at]);
-    }
-    SetFlag<HardEvent::MTE2_V>(k.slots.in_full[tile.slot]);
 }
 
 /* dcos (0) or dsin (1) of 16 bits, or where its rows are as they will be: to `out`. Returns where
@@ -128,19 +144,17 @@ AICORE_INLINE void finish_sums(Kernel<T> &k, const Rows &rows, uint32_t count, R
     LocalTensor<T> dcos, dsin;
     if (second) {
         flat<MUL>(rows.dsin, rows.dsin, k.signs, run);
+        vector_done();
+        dsin = narrow_sum(k.sum_out[1], rows.dsin, k.w_dy, true, run);
     }
     if (first) {
         dcos = narrow_sum(k.sum_out[0], rows.dcos, k.w_dy[t.tile / 2], t.planes, run);
     }
     vector_done();
-    if (second) {
-        dsin = narrow_sum(k.sum_out[1], rows.dsin, k.w_dy, true, run);
-        vector_done();
-        if (t.planes) {
-            gather(k.sum_out[1], dsin, k.halve[1], 0, count, sizeof(T));
-        } else {
-            gather_rows(k.sum_out[1], dsin, k.turn, t.turn, count, row_unit<T>(t));
-        }
+    if (second && t.planes) {
+        gather(k.sum_out[1], dsin, k.halve[1], 0, count, sizeof(T));
+    } else if (second) {
+        gather_rows(k.sum_out[1], dsin, k.turn, t.turn, count, row_unit<T>(t));
     }
     if (first && t.planes) {
         gather(k.sum_out[0], dcos, k.halve[0], 0, count, sizeof(T));
@@ -193,7 +207,9 @@ AICORE_INLINE void close_band(Kernel<T> &k, const Tile &tile, const Rows &rows) 
         vector_done();
         flat<ADD>(lower, lower, lower[2 * t.sums], run_of(2 * t.sums));
     }
-    vector_done();
+    if (t.group == 1 || !tile.opens) { /* otherwise that is what folding ended with */
+        vector_done();
+    }
     if (t.planes && t.levels == 0) { /* 0 + x, as in ROTARY_PLANES */
         Adds(rows.dcos, rows.dcos, 0.0f, (int32_t)s.count);
         Adds(rows.dsin, rows.dsin, 0.0f, (int32_t)s.count);
@@ -225,7 +241,7 @@ __aicore__ inline void join_rows(Kernel<T> &k, int64_t line, uint32_t lines, uin
         WaitFlag<HardEvent::MTE2_V>(k.slots.in_full[0]);
         vector_done();
         for (Heap heap = {in, n, pitch}; heap.slabs > 1; vector_done()) {
-            add_slabs(heap);
+            add_slabs(heap, 1);
         }
         Add(k.sums, k.sums, in, (int32_t)count);
         SetFlag<HardEvent::V_MTE2>(k.slots.in_free[0]);
@@ -267,6 +283,7 @@ template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
     open_item(t, w);
     find_tile<T>(t, w, next);
     fetch(k, next);
+    fetch_x(k, next);
     make_tables(k);
     if constexpr (sizeof(T) == 2) {
         turn_cosines(k, next);
@@ -280,11 +297,18 @@ template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
         if (!tile.shape->planned) {
             plan_calls(t, *tile.shape);
         }
-        more = advance(t, w, tile);
+        more = next.there = advance(t, w, tile);
         next.opens = false;
         if (more) {
-            find_tile<T>(t, w, next);
+            if (follows(t, w, next)) {
+                follow(t, next);
+            } else {
+                find_tile<T>(t, w, next);
+            }
             fetch(k, next);
+            if constexpr (sizeof(T) == 4) {
+                fetch_x(k, next);
+            }
         }
         if (tile.opens && !tile.closes && t.levels > 0) {
             vector_done();
@@ -296,6 +320,9 @@ template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
         }
         if constexpr (sizeof(T) == 4) {
             SetFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
+            if (t.with_x) {
+                SetFlag<HardEvent::V_MTE2>(k.x_free[tile.slot]);
+            }
         }
     }
 }

@@ -41,6 +41,8 @@ struct Shape {
     /* from groups to rows: rows that are left, and how the others are added to them */
     uint32_t folds, kept[FOLDS];
     Grid fold[FOLDS];
+    /* sums of slabs become neighbours, dcos and dsin, and are folded as one */
+    bool joined;
     /* a slab against every whole slab, and the part of one behind them */
     Grid times;
     uint32_t whole;
@@ -57,6 +59,8 @@ struct Tile {
     int64_t done, segment;
     /* where it has been fetched to, and cos */
     uint32_t slot, cos_slot;
+    /* there is one */
+    bool there;
 };
 
 __aicore__ inline void plan_moves(Moves &m, uint32_t copies, uint32_t ub, int64_t gm,
@@ -148,7 +152,8 @@ __aicore__ inline void plan_folds(const RotaryGradTiling &t, Shape &s) {
     for (s.folds = 0; n > t.fill; s.folds++) {
         uint32_t kept = up((n + 1) / 2, t.fill);
         Strides far = {kept == 1 ? row : group, group, group};
-        plan_rows(s.fold[s.folds], far, s.cos_rows, {0, 0, 0}, 1, (n - kept) * row);
+        plan_rows(s.fold[s.folds], far, s.joined ? 2 * s.cos_rows : s.cos_rows, {0, 0, 0}, 1,
+                  (n - kept) * row);
         s.kept[s.folds] = n = kept;
     }
 }
@@ -164,6 +169,8 @@ __aicore__ inline void plan_calls(const RotaryGradTiling &t, Shape &s) {
     if (s.whole > 0) {
         plan_rows(s.times, far, s.whole, {0, 0, 0}, 1, span);
     }
+    s.joined = t.group > 1 && s.run == s.span && s.cos_rows == t.tile_cos &&
+               2 * s.cos_rows <= REPEATS && s.slabs - (s.last < t.group) > 1;
     plan_folds(t, s);
     s.planned = true;
 }
@@ -209,6 +216,17 @@ AICORE_INLINE void store_run(const GlobalTensor<T> &to, const LocalTensor<T> &fr
     } else {
         copy_out(to, from, 1, (int64_t)count * sizeof(T), 0, 0);
     }
+}
+
+/* The last of what a tile needs. */
+template <typename T> AICORE_INLINE void fetch_x(Kernel<T> &k, const Tile &tile) {
+    const RotaryGradTiling &t = *k.t;
+    if (t.with_x) {
+        uint32_t slot = sizeof(T) == 4 ? tile.slot : 0;
+        WaitFlag<HardEvent::V_MTE2>(k.x_free[slot]);
+        move<T, true>(tile.shape->in, k.x_in[slot], k.x[tile.first * t.row]);
+    }
+    SetFlag<HardEvent::MTE2_V>(k.slots.in_full[tile.slot]);
 }
 
 /* cos and sin of a tile on their way to slabs, in four steps; sin comes to its partner's place,
@@ -292,8 +310,10 @@ template <typename T> AICORE_INLINE void widen(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     const Shape &s = *tile.shape;
     LocalTensor<T> from = k.dy_in[tile.slot], narrow = k.spare.template ReinterpretCast<T>();
-    LocalTensor<uint32_t> left = narrow.template ReinterpretCast<uint32_t>(),
-                          right = narrow[t.tile].template ReinterpretCast<uint32_t>();
+    if (t.with_x) {
+        convert(k.w_x, k.x_in[0], s.all);
+        SetFlag<HardEvent::V_MTE2>(k.x_free[0]);
+    }
     if (t.planes) {
         LocalTensor<T> pairs = k.swapped.template ReinterpretCast<T>();
         gather_tile(s, pairs, from, k.pair, t.pair, sizeof(T));
@@ -302,15 +322,12 @@ template <typename T> AICORE_INLINE void widen(Kernel<T> &k, const Tile &tile) {
     }
     if (t.turn_unit == 0) {
         LocalTensor<uint32_t> words = from.template ReinterpretCast<uint32_t>();
-        shift_up(left, words, s.elements / 2);
-        shift_down(right, words, s.elements / 2);
+        shift_up(narrow.template ReinterpretCast<uint32_t>(), words, s.elements / 2);
+        shift_down(narrow[t.tile].template ReinterpretCast<uint32_t>(), words, s.elements / 2);
     } else if (t.turn_unit < 32) {
         gather_tile(s, narrow, from, k.turn, t.turn, t.turn_unit);
     }
     convert(k.w_dy, from, s.all);
-    if (t.with_x) {
-        convert(k.w_x, k.x_in[tile.slot], s.all);
-    }
     SetFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
     vector_done();
     if (t.turn_unit == 32) {
@@ -318,7 +335,8 @@ template <typename T> AICORE_INLINE void widen(Kernel<T> &k, const Tile &tile) {
         return;
     }
     if (t.turn_unit == 0) {
-        join_bits(left, left, right, s.elements / 2);
+        LocalTensor<uint32_t> left = narrow.template ReinterpretCast<uint32_t>();
+        join_bits(left, left, narrow[t.tile].template ReinterpretCast<uint32_t>(), s.elements / 2);
         vector_done();
     }
     convert(k.swapped, narrow, s.all);
@@ -344,9 +362,10 @@ struct Heap {
     uint32_t slabs, span;
 };
 
-/* The sum of the slabs, one step further: the shape of the tree depends on their number alone. */
-AICORE_INLINE void add_slabs(Heap &heap) {
-    if (heap.slabs > 1) {
+/* The sum of the slabs, one step further, as long as they are more than `few`: the shape of the
+ * tree depends on their number alone. */
+AICORE_INLINE void add_slabs(Heap &heap, uint32_t few) {
+    if (heap.slabs > few) {
         uint32_t kept = (heap.slabs + 1) / 2;
         flat<ADD>(heap.at, heap.at, heap.at[kept * heap.span],
                   run_of((heap.slabs - kept) * heap.span));
@@ -373,55 +392,44 @@ struct Rows {
     LocalTensor<float> dcos, dsin;
 };
 
-/* Rows that do not begin at blocks, n of each group: brought side by side, and added. Returns where
- * they are, in `room`. */
+/* `count` numbers of rows that do not begin at blocks, n rows of each group: brought side by side,
+ * and added. */
 template <typename T>
-AICORE_INLINE void pack_rows(Kernel<T> &k, const Shape &s, const LocalTensor<float> &room,
-                             const LocalTensor<float> &from, uint32_t n) {
-    const RotaryGradTiling &t = *k.t;
-    LocalTensor<float> to = room;
+AICORE_INLINE void pack_rows(Kernel<T> &k, const LocalTensor<float> &to,
+                             const LocalTensor<float> &from, uint32_t n, uint32_t count) {
+    uint32_t step = 2 * k.t->sums;
     for (uint32_t i = 0; i < n; i++) {
-        gather(to, from, k.pack, (uint32_t)(4 * i * t.row), s.count, 4);
-        to = to[t.sums];
+        gather(to[i * step], from, k.pack, (uint32_t)(4 * i * k.t->row), count, 4);
     }
-}
-
-/* n rows of `sums` floats to one, side by side in both. */
-AICORE_INLINE void add_packed(const RotaryGradTiling &t, const Rows &rows, uint32_t n) {
+    vector_done();
+    Run run = run_of(up(count, LANES));
     while (n > 1) {
         uint32_t kept = (n + 1) / 2;
-        Run run = run_of((n - kept) * t.sums);
-        flat<ADD>(rows.dcos, rows.dcos, rows.dcos[kept * t.sums], run);
-        flat<ADD>(rows.dsin, rows.dsin, rows.dsin[kept * t.sums], run);
+        for (uint32_t i = kept; i < n; i++) {
+            LocalTensor<float> sum = to[(i - kept) * step];
+            flat<ADD>(sum, sum, to[i * step], run);
+        }
         vector_done();
         n = kept;
     }
 }
 
-/* From groups to rows. */
-template <typename T> AICORE_INLINE void fold(Kernel<T> &k, const Shape &s, Rows &rows) {
+/* From groups to rows, in `room`; `count` numbers. */
+template <typename T>
+AICORE_INLINE void fold(Kernel<T> &k, const Shape &s, const LocalTensor<float> &room,
+                        const LocalTensor<float> &at, uint32_t count) {
     const RotaryGradTiling &t = *k.t;
     uint32_t row = (uint32_t)t.row, n = s.slabs > 1 ? t.group : s.last;
     for (uint32_t i = 0; i < s.folds; i++) {
         const Grid &grid = s.fold[i];
-        Rows from = rows;
         n = s.kept[i];
-        if (n == 1) {
-            rows = {k.spare, k.spare[t.sums]};
-        }
         narrow_lanes(grid);
-        walk<ADD>(grid, rows.dcos, from.dcos, from.dcos[n * row]);
-        walk<ADD>(grid, rows.dsin, from.dsin, from.dsin[n * row]);
+        walk<ADD>(grid, n == 1 ? room : at, at, at[n * row]);
         widen_lanes(grid);
         vector_done();
     }
     if (t.fill > 1) {
-        Rows packed = {k.spare, k.spare[t.fill * t.sums]};
-        pack_rows(k, s, packed.dcos, rows.dcos, n);
-        pack_rows(k, s, packed.dsin, rows.dsin, n);
-        vector_done();
-        add_packed(t, packed, n);
-        rows = packed;
+        pack_rows(k, room, at, n, count);
     }
 }
 
@@ -448,17 +456,28 @@ __aicore__ inline void accumulate(Kernel<T> &k, const Tile &tile, const Rows &ro
 /* The terms of a tile, as slabs, to rows, and into the accumulators unless these are all there are.
  * Returns where the sums are. */
 template <typename T>
-AICORE_INLINE Rows add_up(Kernel<T> &k, const Tile &tile, Heap &dcos, Heap &dsin) {
+AICORE_INLINE Rows add_up(Kernel<T> &k, const Tile &tile, Heap &dcos, Heap &dsin, uint32_t few) {
     const RotaryGradTiling &t = *k.t;
-    while (dcos.slabs > 1 || dsin.slabs > 1) {
+    const Shape &s = *tile.shape;
+    while (dcos.slabs > few || dsin.slabs > few) {
         vector_done();
-        add_slabs(dcos);
-        add_slabs(dsin);
+        add_slabs(dcos, few);
+        add_slabs(dsin, few);
     }
     vector_done();
     Rows rows = {dcos.at, dsin.at};
-    if (t.group > 1) {
-        fold(k, *tile.shape, rows);
+    if (s.joined) {
+        LocalTensor<float> second = k.spare[s.span];
+        Run run = run_of(s.span);
+        flat<ADD>(k.spare, dcos.at, dcos.at[s.span], run);
+        flat<ADD>(second, dsin.at, dsin.at[s.span], run);
+        vector_done();
+        fold(k, s, k.swapped, k.spare, t.sums + s.count);
+        rows = {k.swapped, k.swapped[t.fill > 1 ? t.sums : s.count]};
+    } else if (s.folds > 0 || t.fill > 1) {
+        rows = {k.spare, k.spare[t.sums]};
+        fold(k, s, rows.dcos, dcos.at, s.count);
+        fold(k, s, rows.dsin, dsin.at, s.count);
     }
     if (t.levels == 0 || (tile.opens && tile.closes)) {
         return rows;
@@ -509,21 +528,25 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         gather_tile(s, k.swapped, dy, k.turn, t.turn, 4);
     } else {
         widen(k, tile);
+        if (next.there) {
+            fetch_x(k, next);
+        }
     }
     vector_done();
     times_slab(s, spare, k.sines, k.swapped);
     Heap dcos, dsin;
+    uint32_t few = s.joined ? 2 : 1;
     if (t.with_x) {
         vector_done();
         flat<MUL>(k.swapped, k.swapped, x, s.all);
         vector_done();
         dsin = heap_of(t, s, k.swapped);
-        add_slabs(dsin);
+        add_slabs(dsin, few);
         flat<MUL>(x, dy, x, s.all);
         vector_done();
         dcos = heap_of(t, s, x);
-        add_slabs(dcos);
-        add_slabs(dsin);
+        add_slabs(dcos, few);
+        add_slabs(dsin, few);
     }
     WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
     times_slab(s, dx, k.cosines, dy);
@@ -533,8 +556,8 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
     vector_done();
     flat<ADD>(dx, dx, spare, s.all);
     if (t.with_x) {
-        add_slabs(dcos);
-        add_slabs(dsin);
+        add_slabs(dcos, few);
+        add_slabs(dsin, few);
     }
     if (next.opens) {
         widen_cosines(k, next);
@@ -549,9 +572,7 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
     }
     Rows rows;
     if (t.with_x) {
-        add_slabs(dcos);
-        add_slabs(dsin);
-        rows = add_up(k, tile, dcos, dsin);
+        rows = add_up(k, tile, dcos, dsin, few);
     }
     return rows;
 }

@@ -288,6 +288,13 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[2,0,4,8] cos=*[1,0,1,8] sin=*[1,0,1,8]
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,3,4,0] cos=*[1,3,1,0] sin=*[1,3,1,0] x=*[2,3,4,0] mode=3")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[0,3,4,8] cos=*[1,3,1,8] sin=*[1,3,1,8] mode=3")
 
+/* the contiguous path: tiles that repeat cos by blocks, by words and blocks, not at all; of one row of cos */
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,304,32,72] cos=*[1,304,1,72] sin=*[1,304,1,72] x=*[1,304,32,72] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,110,32,100] cos=*[1,110,1,100] sin=*[1,110,1,100] x=*[2,110,32,100] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,24,300,100] cos=*[1,1,300,100] sin=*[1,1,300,100] x=*[1,24,300,100] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,2,9000,88] cos=*[1,2,1,88] sin=*[1,2,1,88] x=*[1,2,9000,88] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,267,32,16] cos=*[1,267,1,16] sin=*[1,267,1,16] x=*[1,267,32,16] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,167,24,36] cos=*[1,167,1,36] sin=*[1,167,1,36] x=*[1,167,24,36] mode=3")
 /* the contiguous path: groups, whole and not; few rows for a row of cos; little in an outer step; steps that end inside
  * blocks, joined; halves of odd length */
 CASE("RotaryPositionEmbeddingGrad", "dy=*[40,32,20] cos=*[40,1,20] sin=*[40,1,20] x=*[40,32,20] mode=0")

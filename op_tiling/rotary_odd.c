@@ -14,15 +14,19 @@ enum {
      * are turned, and move by halves there. Rows that fill blocks of floats: so many bytes. */
     SHORT = 64,
     TURN = 96,
+    TURN_NARROW = 256,
+    /* rows of a row of cos */
+    MANY = 16,
     /* elements of a tile, of the table of partners */
-    TILE = 6400,
+    TILE = 7040,
     TABLE = 1664,
+    SMALLER_TABLE = 1152,
     /* elements that a repeat stride reaches, slabs of a tile */
     REACH = 2040,
     SLABS = 240,
     /* slabs that are not made fewer: cos is repeated in each of them, calls and copies are for each
      */
-    FEW = 4,
+    FEW = 2,
     /* bytes of a block that makes copies few; 128 are charged in any case */
     LEAST_BLOCK = 256,
     /* elements of neighbouring rows of cos that are worth fetching in one piece */
@@ -67,18 +71,18 @@ static int64_t rows_table(int64_t entries, int64_t row) {
  * sin. */
 static void lay_out(RotaryGradTiling *t, int64_t size) {
     bool narrow = size == 2, spread = t->group > t->fill;
-    int64_t tile = banks(t->tile), slab = banks(t->cosines), row = t->row,
-            each = t->tile_cos * t->fill * row, unit = narrow && t->reach % 2 ? 2 : 4,
-            items = t->fill * row * size / unit;
+    int64_t tile = banks(t->tile), sums = most(tile, banks(2 * t->fill * t->sums)),
+            slab = banks(t->cosines), row = t->row, each = t->tile_cos * t->fill * row,
+            unit = narrow && t->reach % 2 ? 2 : 4, items = t->fill * row * size / unit;
     t->rows_floats = (uint32_t)round_up(each + t->fill * row, 2 * SHIFT);
     t->coefs = t->fill > 1 ? (uint32_t)rows_table(t->tile_cos * items, items) : 0;
     t->halves = t->planes ? (uint32_t)rows_table(t->sums, row) : 0;
     const struct part part[PARTS] = {
         {NULL, narrow ? tile : 0},
-        {&t->swap_at, tile},
+        {&t->swap_at, sums},
         {NULL, SHIFT},
         {&t->x_at, narrow && t->with_x ? tile : 0},
-        {&t->dx_at, most(tile, banks(2 * t->fill * t->sums))},
+        {&t->dx_at, sums},
         {&t->cosines_at, slab},
         {&t->other_at, slab},
         {&t->rows_at, spread ? 2 * t->rows_floats : 0},
@@ -89,7 +93,7 @@ static void lay_out(RotaryGradTiling *t, int64_t size) {
         {&t->blocks_at, t->turn_unit == 32 ? most(LANES, t->tile / 8) : 0},
         {&t->coef_at, 2 * t->coefs},
         {&t->spread_at, spread ? rows_table(round_up(t->cosines, 64) / 8, t->group * row / 8) : 0},
-        {&t->pack_at, t->fill > 1 ? rows_table(t->sums, row) : 0},
+        {&t->pack_at, t->fill > 1 ? t->sums + rows_table(t->sums, row) : 0},
         {&t->pair_at, t->planes ? t->pair + t->halves : 0},
         {&t->halve_at, 2 * t->halves},
     };
@@ -105,8 +109,9 @@ static void lay_out(RotaryGradTiling *t, int64_t size) {
     t->tile_bytes = (uint32_t)(round_up(t->tile * size, 512));
     t->cos_bytes = (uint32_t)(2 * round_up(t->sums * size, 32));
     t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : size), 32);
-    t->ub_bytes = t->work_bytes + 2 * t->shift_bytes + (3 + 2 * t->with_x) * t->tile_bytes +
-                  2 * t->cos_bytes + (t->with_x ? 2 * t->sum_bytes : 0);
+    t->ub_bytes = t->work_bytes + 2 * t->shift_bytes +
+                  (3 + t->with_x * (narrow ? 1 : 2)) * t->tile_bytes + 2 * t->cos_bytes +
+                  (t->with_x ? 2 * t->sum_bytes : 0);
 }
 
 /* Entries of a table for at least `entries` units of so many bytes: whole periods, whole blocks. */
@@ -118,8 +123,8 @@ static uint32_t table_of(int64_t period, int64_t entries, int64_t unit) {
 }
 
 /* Fills what follows from rows, cos_rows and group. False: it does not fit the UB. */
-static bool fill_in(RotaryGradTiling *t, int64_t size, int64_t rows, int64_t cos_rows,
-                    int64_t group) {
+static bool fill_with(RotaryGradTiling *t, int64_t size, int64_t rows, int64_t cos_rows,
+                      int64_t group, int64_t table) {
     int64_t block = GM_BLOCK / size, row = cos_rows * t->row;
     int64_t span = t->cos_last ? round_up(group * row, block) : group * row;
     t->group = (uint32_t)group;
@@ -138,11 +143,17 @@ static bool fill_in(RotaryGradTiling *t, int64_t size, int64_t rows, int64_t cos
     int64_t turned = t->turn_unit == 0 || t->turn_unit == 32 ? row : t->tile;
     /* tables that others are made of have all of their rows */
     int64_t need = t->fill > 1 ? row : 0;
-    turned = most(least(TABLE, turned * size / unit), need * size / unit);
+    turned = most(least(table, turned * size / unit), need * size / unit);
     t->turn = table_of(2 * t->reach * size / unit, turned, unit);
-    t->pair = t->planes ? table_of(t->row, most(least(TABLE, t->tile), need), size) : 0;
+    t->pair = t->planes ? table_of(t->row, most(least(table, t->tile), need), size) : 0;
     lay_out(t, size);
     return t->ub_bytes <= SMALLEST_UB;
+}
+
+static bool fill_in(RotaryGradTiling *t, int64_t size, int64_t rows, int64_t cos_rows,
+                    int64_t group) {
+    return fill_with(t, size, rows, cos_rows, group, TABLE) ||
+           fill_with(t, size, rows, cos_rows, group, SMALLER_TABLE);
 }
 
 /* Rows of a group for `rows` rows that share a row of cos: whole blocks in the UB, and blocks of
@@ -160,14 +171,17 @@ static int64_t group_of(const RotaryGradTiling *t, int64_t rows, int64_t size) {
 static bool cut_groups(RotaryGradTiling *t, int64_t size) {
     int64_t group = group_of(t, least(t->inner, TILE), size), slabs = ceil_div(t->inner, group);
     int64_t share = most(rows_per_block(t->row * size), t->lines / CORES); /* of a core */
-    int64_t cos_rows = least(least(t->cos_rows, share), SLABS);
+    int64_t cos_rows = least(least(t->cos_rows, share), SLABS),
+            fewest = rows_per_block(t->row * size);
     if (slabs <= SLABS && group * t->row <= REACH) {
         for (cos_rows = least(cos_rows, TILE / (slabs * group * t->row)); cos_rows > 1;
              cos_rows--) {
-            if (fill_in(t, size, t->inner, cos_rows, group)) {
-                t->chunk_rows = (uint32_t)t->inner;
-                t->chunks_inner = 1;
-                return true;
+            for (int64_t less = group; less >= fewest; less /= 2) {
+                if (fill_in(t, size, t->inner, cos_rows, less)) {
+                    t->chunk_rows = (uint32_t)t->inner;
+                    t->chunks_inner = 1;
+                    return true;
+                }
             }
         }
     }
@@ -263,6 +277,23 @@ int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t siz
     return 1;
 }
 
+/* Halves that do not begin at blocks of floats. Beyond short rows it is words of 16-bit pairs that
+ * are turned, in tiles about as large as the UB has room for, and enough of them to be worth the
+ * tables; where rows have to be repeated by words, for enough of them that this does not matter. */
+static bool worth_turning(const RotaryGradTiling *t, int64_t size) {
+    bool blocks = t->row % 8 == 0;
+    if (blocks ? t->row < SHORT / size && size == 2 : t->row < TURN) {
+        return true;
+    }
+    int64_t elements = t->lines / t->cos_rows * t->slab_stride * t->row;
+    if (size == 4 || t->half % 2 != 0 || t->row >= TURN_NARROW || elements < 2 * CORES * TILE) {
+        return false;
+    }
+    int64_t rows = t->inner * t->row;
+    int64_t tile = rows > TILE ? rows / ceil_div(rows, TILE) : TILE / rows * rows;
+    return t->cos_last || ((blocks || t->inner >= MANY) && tile >= TILE * 3 / 4);
+}
+
 bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
                              int64_t size) {
     bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_odd_alone(t, outer, size);
@@ -281,7 +312,7 @@ bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t
     if (aligned) {
         return row < brief + 16;
     }
-    return alone || (t->row % 8 != 0 ? t->row < TURN : t->row < brief && size == 2);
+    return alone || worth_turning(t, size);
 }
 
 bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size) {

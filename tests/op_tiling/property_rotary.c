@@ -257,6 +257,7 @@ static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es) {
     int64_t tile = d->tile, slab = d->cosines, sums = d->sums,
             each = (int64_t)d->tile_cos * d->fill * d->row, repeats = (each + 63) / 64 * 64;
     NEED(d->swap_at >= (wide ? 0 : tile) && d->x_at >= d->swap_at + tile);
+    NEED(d->x_at >= d->swap_at + 2 * d->fill * sums);
     NEED(d->dx_at >= d->x_at + (!wide && d->with_x ? tile : 0));
     NEED(d->cosines_at >= d->dx_at + tile && d->cosines_at >= d->dx_at + 2 * d->fill * sums);
     NEED(d->other_at >= d->cosines_at + slab && d->rows_at >= d->other_at + slab);
@@ -269,13 +270,13 @@ static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es) {
     NEED(d->coef_at >= d->blocks_at + (d->turn_unit == 32 ? tile / 8 : 0));
     NEED(d->spread_at >= d->coef_at + 2 * d->coefs);
     NEED(d->pack_at >= d->spread_at + (spread ? slab / 8 : 0));
-    NEED(d->pair_at >= d->pack_at + (d->fill > 1 ? d->tile_cos * d->row : 0));
+    NEED(d->pair_at >= d->pack_at + (d->fill > 1 ? 2 * sums : 0));
     NEED(d->halve_at >= d->pair_at + d->pair + d->halves && (!d->planes || d->halves >= sums));
     NEED(d->work_bytes >= 4 * (d->halve_at + 2 * d->halves));
     NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * sums * es);
     NEED(!d->with_x || d->sum_bytes >= sums * (d->partial ? 4 : es));
-    uint32_t buffers =
-        (3 + 2 * d->with_x) * d->tile_bytes + 2 * d->cos_bytes + (d->with_x ? 2 * d->sum_bytes : 0);
+    uint32_t buffers = (3 + d->with_x * (wide ? 2 : 1)) * d->tile_bytes + 2 * d->cos_bytes +
+                       (d->with_x ? 2 * d->sum_bytes : 0);
     NEED(d->ub_bytes >= d->work_bytes + 2 * d->shift_bytes + buffers);
     return NULL;
 }
