@@ -214,7 +214,6 @@ template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &arg
     w.dgamma = work_at(c, t.at_dgamma);
     w.mean = work_at(c, t.at_mean_wide);
     w.rstd = work_at(c, t.at_rstd_wide);
-    w.square = work_at(c, t.at_square);
     w.stat_wide = work_at(c, t.at_stat_wide);
     w.part = work_at(c, t.at_part);
     w.fold = work_at(c, t.at_fold);

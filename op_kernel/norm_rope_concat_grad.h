@@ -11,9 +11,6 @@
  *   dx = rstd (g^ - mean(g^) - x^ mean(g^ x^)) (1, 2), rstd (g^ - x^ mean(g^ x^)) (3, 4), g' (0)
  *   dgamma = sum g' x^ (2, 4),  dbeta = sum g' (2) over all lines of the stream
  *
- * In another order, with one pass less: y = x - mean or x, h = rstd g', h^ = rstd g^, then
- *   dx = h^ - mean(h^) - y (rstd^2 mean(h^ y)),  dgamma = sum h y
- *
  * grad [B,N,S,D] is read with strides; x, dx [B,S,N,D], mean and rstd [B,S,N,1] are contiguous runs
  * of lines. Here: the words the other headers share. What follows from the shapes alone stands in
  * Core, made once, since the scalar unit has hardly the time for a tile's own work.
@@ -60,7 +57,7 @@ template <typename DATA, typename WEIGHT> struct Types {
  * two narrow parts each has every second block (stride), so that lines and a row or numbers that
  * begin with the other kind of block never meet in a bank. */
 struct Columns {
-    uint32_t width, padded, pitch, blocks, half, pieces, parts, narrow, lanes, stride;
+    uint32_t width, padded, pitch, blocks, half, pieces, parts, narrow, stride;
     bool packed;
     BinaryRepeatParams each, shared, number, spread, flat;
     BrcbRepeatParams near, far;
@@ -78,12 +75,12 @@ template <typename T> struct Stream {
     uint32_t head_gap;
 };
 
-/* Regions of the work buffer, and of a tile what is fp32 of itself: w0 goes g, g', h, h^, dx; w1 x,
- * y; w2 holds products; mean and rstd have a block of 8 per line, square, which is rstd^2 / D, one
- * number; sum and dot: where numbers are spread over w2. */
+/* Regions of the work buffer, and of a tile what is fp32 of itself: w0 goes g, g', g^, dx; w1 x,
+ * x^; w2 holds products; mean and rstd have a block of 8 per line; sum and dot: where numbers are
+ * spread over w2. */
 struct Work {
-    LocalTensor<float> sum, dot, w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd, square,
-        stat_wide, part, fold, spare, stat;
+    LocalTensor<float> sum, dot, w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd, stat_wide,
+        part, fold, spare, stat;
     LocalTensor<int32_t> swap; /* where a gather finds partners */
 };
 
@@ -143,13 +140,12 @@ template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, bool
     c.half = t.pieces == 2 ? c.padded : static_cast<uint32_t>(t.dim >> 1);
     c.pieces = t.pieces;
     c.packed = c.pitch == t.dim;
-    bool whole = c.pitch % LANES == 0, two = c.pitch > LANES && c.pitch % 16 == 0;
-    c.parts = whole ? c.pitch / LANES : c.pitch < LANES ? 1 : two && c.pitch < 2 * LANES ? 2 : 0;
+    bool whole = c.pitch % LANES == 0;
+    c.parts = whole ? c.pitch / LANES : t.halves ? 2 : c.pitch < LANES ? 1 : 0;
     c.narrow = whole || c.parts == 0 ? 0 : c.pitch / c.parts;
     c.stride = c.narrow ? c.parts : 1;
     uint8_t step = static_cast<uint8_t>(c.pitch / BLOCK), by = static_cast<uint8_t>(c.stride);
-    c.lanes = c.narrow ? c.narrow : LANES;
-    uint8_t apart = static_cast<uint8_t>(c.lanes / BLOCK);
+    uint8_t apart = static_cast<uint8_t>((c.narrow ? c.narrow : LANES) / BLOCK);
     c.near = {static_cast<uint16_t>(c.stride), static_cast<uint16_t>(8 * c.stride)};
     c.far = {static_cast<uint16_t>(step), static_cast<uint16_t>(c.pitch)};
     c.each = {1, 1, 1, step, step, step};

@@ -59,7 +59,7 @@ __aicore__ inline void open_stream(const Tiling &t, const Args &a, uint32_t stre
 }
 
 /* Blocks of one piece; the gaps are between the end of a block and the start of the next.
- * Padding is 0: it is computed on and summed, though never stored. */
+ * Padding is 0: it is computed on, though never summed or stored. */
 template <typename T>
 AICORE_INLINE DataCopyExtParams shape_of(uint32_t blocks, uint32_t width, uint32_t padded,
                                          int64_t gm_step, uint32_t ub_step) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NormRopeConcatGrad: from g' (w0) and y (w1) of a tile to the running sums of dgamma and dbeta,
- * h^, the two means of every line, and dx. RMSNorm has neither dbeta nor mean(h^).
+ * NormRopeConcatGrad: from g' (w0) and x^ (w1) of a tile to the running sums of dgamma and dbeta,
+ * g^, the two means of every line, and g^ - mean(g^) - x^ mean(g^ x^). RMSNorm has neither dbeta
+ * nor mean(g^).
  */
 #ifndef NORM_ROPE_CONCAT_GRAD_NORM_H
 #define NORM_ROPE_CONCAT_GRAD_NORM_H
@@ -16,7 +17,7 @@ RARE void times_gamma_narrow(const Work &w, Tile v) {
     ResetMask();
 }
 
-/* h^ = h gamma */
+/* g^ = g' gamma */
 AICORE_INLINE void times_gamma(const Work &w, const Tile &v) {
     if (v.k->narrow) {
         times_gamma_narrow(w, v);
@@ -26,25 +27,27 @@ AICORE_INLINE void times_gamma(const Work &w, const Tile &v) {
     vector_done();
 }
 
-/* w2 = w0 y */
-AICORE_INLINE void times_y(const Work &w, const Tile &v) {
+/* w2 = g x^, of g' or g^ */
+AICORE_INLINE void times_x(const Work &w, const Tile &v) {
     flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats, v.k->flat);
-    vector_done();
 }
 
-/* Adds the lines of a tile to the running sums, `sum_lines` at a time, each onto its own line. */
-template <typename Y>
-AICORE_INLINE void accumulate(const Core<Y> &c, const Tile &v, const LocalTensor<float> &sums,
-                              const LocalTensor<float> &lines) {
+/* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
+ * running sums. */
+template <typename Y> AICORE_INLINE void accumulate(const Core<Y> &c, const Tile &v) {
+    const Work &w = c.w;
     uint32_t step = c.t->sum_lines * v.pitch, whole = repeats_of(step);
+    bool beta = v.s->centred;
+    times_x(w, v);
     for (uint32_t at = 0; at < v.count; at += step) {
         uint32_t n = step, repeats = whole;
         if (v.count - at < step) {
             n = v.count - at;
             repeats = repeats_of(n);
         }
-        flat<ADD>(sums, sums, lines[at], n, repeats, v.k->flat);
+        if (beta) flat<ADD>(w.dbeta, w.dbeta, w.w0[at], n, repeats, v.k->flat);
         vector_done();
+        flat<ADD>(w.dgamma, w.dgamma, w.w2[at], n, repeats, v.k->flat);
     }
 }
 
@@ -67,7 +70,7 @@ RARE void block_sums_of_lines(const Tiling &t, Tile v, const Columns &k,
                               const LocalTensor<float> &part, const LocalTensor<float> &w) {
     int32_t step = static_cast<int32_t>(v.pitch / BLOCK), fold = static_cast<int32_t>(t.fold);
     uint32_t whole = v.pitch / LANES;
-    if (k.narrow) { /* padding is 0 */
+    if (k.narrow && k.width == k.padded) {
         narrow(k);
         BlockReduceSum<float, false>(part, w, static_cast<int32_t>(v.lines * k.parts),
                                      MASK_PLACEHOLDER, 1, 1, static_cast<int32_t>(k.narrow / 8));
@@ -149,13 +152,22 @@ AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, 
     }
 }
 
+RARE void spread_narrow(const LocalTensor<float> &to, const LocalTensor<float> &numbers,
+                        uint8_t eights, const Columns *k) {
+    Brcb(to[k->narrow], numbers, eights, k->far);
+}
+
 /* Spreads numbers, one per line, over w2, which is free by then: a block for every repeat, at the
  * distance of repeats, so that one call takes all lines. */
 AICORE_INLINE void spread(const LocalTensor<float> &to, const LocalTensor<float> &numbers,
                           const Tile &v) {
     uint8_t eights = static_cast<uint8_t>((v.lines + 7) / 8);
     Brcb(to, numbers, eights, v.k->far);
-    for (uint32_t j = v.k->lanes; j < v.pitch; j += v.k->lanes) {
+    if (v.k->narrow) {
+        spread_narrow(to, numbers, eights, v.k);
+        return;
+    }
+    for (uint32_t j = LANES; j < v.pitch; j += LANES) {
         Brcb(to[j], numbers, eights, v.k->far);
     }
 }
@@ -182,27 +194,30 @@ AICORE_INLINE void with_numbers(const Tile &v, const LocalTensor<float> &w,
     }
 }
 
-/* h^ - mean(h^) - y rstd^2 mean(h^ y), where w0 is h^ and w1 y: fp32 straight into the buffer that
- * is stored, 16-bit types into w0. The buffer is not taken before it is needed: that waits for the
- * last store. */
+/* g^ - mean(g^) - x^ mean(g^ x^), where w0 is g^ and w1 x^, and rstd times that: fp32 straight into
+ * the buffer that is stored, 16-bit types into w0. The buffer is not taken before it is needed:
+ * that waits for the last store. */
 template <bool spread, typename Y>
 AICORE_INLINE void subtract(Core<Y> &c, const Tile &v, const LocalTensor<float> &sum,
                             const LocalTensor<float> &dot) {
+    using T = typename Y::Data;
     const Work &w = c.w;
     vector_done();
     if (v.s->centred) with_numbers<SUB, spread>(v, w.w0, sum);
     with_numbers<MUL, spread>(v, w.w1, dot);
     vector_done();
-    if constexpr (sizeof(typename Y::Data) == 2) {
-        flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+    flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+    vector_done();
+    if constexpr (sizeof(T) == 2) {
+        by_line<MUL>(*v.k, w.w0, w.w0, w.rstd, v.lines);
         vector_done();
     } else {
         take_out(c);
-        flat<SUB>(c.out, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+        by_line<MUL>(*v.k, c.out, w.w0, w.rstd, v.lines);
     }
 }
 
-/* From h^, y and the means to dx. */
+/* From g^, x^ and the means to dx. */
 template <typename Y>
 AICORE_INLINE void subtract_means(Core<Y> &c, const Tile &v, const LocalTensor<float> &stat) {
     const Work &w = c.w;
@@ -218,34 +233,28 @@ AICORE_INLINE void subtract_means(Core<Y> &c, const Tile &v, const LocalTensor<f
     }
 }
 
-/* From g' and y to h^ in w0, and in stat mean(h^) and rstd^2 mean(h^ y) of the lines. */
+/* From g' and x^ to g^ in w0 and the means of the lines in stat. */
 template <typename Y>
 AICORE_INLINE void do_norm(const Core<Y> &c, const Tile &v, const Columns &k,
                            const LocalTensor<float> &stat) {
     const Tiling &t = *c.t;
     const Work &w = c.w;
     const Step &p = *v.p;
-    bool sums = v.s->weighted && p.finish;
-    if (sums && v.s->centred) accumulate(c, v, w.dbeta, w.w0);
-    by_line<MUL>(*v.k, w.w0, w.w0, w.rstd, v.lines);
-    vector_done();
-    if (sums) {
-        times_y(w, v);
-        accumulate(c, v, w.dgamma, w.w2);
+    if (v.s->weighted) {
+        if (p.finish) accumulate(c, v);
+        times_gamma(w, v);
     }
-    if (v.s->weighted) times_gamma(w, v);
     if (!p.sums) return;
-    times_y(w, v);
-    uint32_t rows = number_rows(v), lines = up(v.lines, 8);
+    times_x(w, v);
+    vector_done();
+    uint32_t rows = number_rows(v);
     line_sums(c, v, k, rows, p.block == 0 ? stat : w.stat_wide);
     if (p.block != 0) {
         Add(stat, stat, w.stat_wide, static_cast<int32_t>(rows));
         vector_done();
     }
     if (p.block + 1 == t.blocks) {
-        const LocalTensor<float> dot = v.s->centred ? stat[lines] : stat;
-        if (v.s->centred) Muls(stat, stat, t.inverse_dim, static_cast<int32_t>(lines));
-        Mul(dot, dot, w.square, static_cast<int32_t>(lines));
+        Muls(stat, stat, t.inverse_dim, static_cast<int32_t>(rows));
         vector_done();
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NormRopeConcatGrad: one tile, from its load to its store. w0 goes g, g', h, h^, dx; w1 x, y; w2
+ * NormRopeConcatGrad: one tile, from its load to its store. w0 goes g, g', g^, dx; w1 x, x^; w2
  * holds products. Calls between two barriers do not depend on each other; what is independent
  * shares the wait.
  */
@@ -123,7 +123,6 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
                     eights);
     }
     fill_blocks(*v.k, w.rstd, rstd, eights);
-    Mul(w.square, rstd, rstd, static_cast<int32_t>(eights * 8));
     if (p.gamma) {
         const LocalTensor<W> gamma = in.template ReinterpretCast<W>()[t.at_gamma / sizeof(W)];
         take_rows(*v.k, w.gamma, gamma, 1);
@@ -135,10 +134,13 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
     }
 }
 
-/* y in w1, side by side with a step of g'. */
-AICORE_INLINE void centre(const Tiling &t, const Work &w, const Tile &v) {
-    if (v.s->norm) Muls(w.square, w.square, t.inverse_dim, static_cast<int32_t>(up(v.lines, 8)));
+/* x^ in w1. The steps of g' go side by side with it: first is x - mean, second times rstd. */
+AICORE_INLINE void centre(const Work &w, const Tile &v) {
     if (v.s->centred) by_line<SUB>(*v.k, w.w1, w.w1, w.mean, v.lines);
+}
+
+AICORE_INLINE void scale_lines(const Work &w, const Tile &v) {
+    if (v.s->norm) by_line<MUL>(*v.k, w.w1, w.w1, w.rstd, v.lines);
 }
 
 template <typename Y>
@@ -158,9 +160,10 @@ AICORE_INLINE void turn_halves(Core<Y> &c, const LocalTensor<typename Y::Data> &
     }
     if constexpr (sizeof(T) == 2) free_in(c, v.slot);
     vector_done();
-    centre(t, w, v);
+    centre(w, v);
     if (rows) turn(t, v, w.w2, w.w0, w.sin);
     vector_done();
+    scale_lines(w, v);
     if (rows) {
         turn(t, v, w.w0, w.w0, w.cos);
         vector_done();
@@ -225,10 +228,11 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
             shift_words(wide, wide[table], sin, table);
         }
         vector_done();
-        centre(t, w, v);
+        centre(w, v);
         join_bits(words, left, right, v.count / 2);
         if (!t.wide_tables) join_words(sin, wide, wide[table], table);
         vector_done();
+        scale_lines(w, v);
         turn(t, v, w.w0, w.w0, w.cos);
         cast_flat(turned, in, RoundMode::CAST_NONE, v.count, v.repeats);
         if (!t.wide_tables) widen(w.sin, sin, table);
@@ -241,7 +245,7 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
         gather_all(turned, w.w0, v.count, swap, t.swap_entries, 4);
         gather_all(w.sin, sin, table, swap, t.swap_entries, 4);
         vector_done();
-        centre(t, w, v);
+        centre(w, v);
         turn(t, v, w.w0, w.w0, w.cos);
         if (t.rope == 3) {
             negate_second(*v.k, w.sin, v.p->rows);
@@ -250,6 +254,7 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
         }
     }
     vector_done();
+    if constexpr (sizeof(T) == 4) scale_lines(w, v);
     turn(t, v, turned, turned, w.sin);
     vector_done();
     add_turned(t, v, w.w0, turned);
@@ -280,9 +285,10 @@ __aicore__ inline void turn_words(Core<Y> &c, const LocalTensor<typename Y::Data
     if (v.s->norm) widen_x(c, in, v);
     free_in(c, v.slot);
     vector_done();
-    centre(t, w, v);
+    centre(w, v);
     turn(t, v, turned, turned, w.sin);
     vector_done();
+    scale_lines(w, v);
     add_turned(t, v, w.w0, turned);
     vector_done();
 }

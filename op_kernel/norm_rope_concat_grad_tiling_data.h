@@ -43,6 +43,7 @@ typedef struct NrcStreamTiling {
  * rope           0, 1 interleave, 2 half, 3 half, a gather turns the halves of a line
  * pieces         a line in UB is 1 piece, or 2 where its halves rotate and have to be parted
  * blocks         column blocks; more than 1 only if a line does not fit
+ * halves         a line fills more than one repeat and less than two: it is taken by halves
  * sum_lines      lines of the running sums
  * vectors        of sums: bit 2 i is dgamma of stream i, bit 2 i + 1 its dbeta
  * fold           groups of 64 columns of a line, rounded up to a power of two
@@ -72,6 +73,7 @@ typedef struct NormRopeConcatGradTilingData {
     uint32_t rope;
     uint32_t pieces;
     uint32_t blocks;
+    uint32_t halves;
     uint32_t busy_cores;
     uint32_t tile_lines;
     uint32_t sum_lines;
@@ -102,7 +104,6 @@ typedef struct NormRopeConcatGradTilingData {
     uint32_t at_dgamma;
     uint32_t at_mean_wide;
     uint32_t at_rstd_wide;
-    uint32_t at_square;
     uint32_t at_stat_wide;
     uint32_t at_swap;
     uint32_t swap_entries;

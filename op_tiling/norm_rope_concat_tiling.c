@@ -53,6 +53,9 @@ static int64_t plan_line(NormRopeConcatGradTilingData *d, const struct sizes *z)
     for (d->fold = 1; d->fold * 64 < pitch;) {
         d->fold *= 2;
     }
+    /* Blocks of halves take turns: what they are multiplied by begins a block further, in another
+     * bank. */
+    d->halves = d->blocks == 1 && pitch > 64 && pitch < 128 && pitch % 16 == 0;
     d->inverse_dim = 1.0f / (float)d->dim;
     return pitch;
 }
@@ -70,16 +73,10 @@ static uint32_t pack(uint32_t *end, int64_t bytes) {
     return at;
 }
 
-/* Whether the kernel takes lines by halves; their blocks then take turns, and what they are
- * multiplied by begins a block further, in another bank. */
-static bool in_halves(int64_t pitch) {
-    return pitch > 64 && pitch < 128 && pitch % 16 == 0;
-}
-
 static void lay_input(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
                       int64_t rows) {
     int64_t lines = d->tile_lines, tile = lines * pitch * z->data;
-    uint32_t end = (uint32_t)tile, phase = in_halves(pitch) ? GM_BLOCK : PHASE;
+    uint32_t end = (uint32_t)tile, phase = d->halves ? GM_BLOCK : PHASE;
     d->at_x = place(&end, tile, PHASE);
     d->at_mean = pack(&end, lines * 4);
     d->at_rstd = pack(&end, lines * 4);
@@ -111,8 +108,8 @@ static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int
     int64_t lines = d->tile_lines, tile = lines * pitch * 4, table = rows * pitch * 4;
     int64_t tiles = d->blocks > 1 ? ceil_div(d->chunk_lines, lines) : 1;
     bool wide = z->data == 4, gather = d->rope == 3 || (z->table == 4 && d->rope == 1);
-    uint32_t end = 0, phase = in_halves(pitch) ? GM_BLOCK : PHASE;
-    int64_t number = in_halves(pitch) ? 2 * GM_BLOCK : GM_BLOCK; /* in blocks of its own */
+    uint32_t end = 0, phase = d->halves ? GM_BLOCK : PHASE;
+    int64_t number = d->halves ? 2 * GM_BLOCK : GM_BLOCK; /* in blocks of its own */
     d->at_w0 = place(&end, wide ? 0 : tile, 0);
     d->at_w1 = place(&end, wide ? 0 : tile, PHASE);
     d->at_w2 = place(&end, tile + PHASE, 0);
@@ -127,7 +124,6 @@ static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int
     d->at_mean_wide = pack(&end, eights * number);
     d->at_rstd_wide = pack(&end, eights * number);
     d->at_stat_wide = pack(&end, 2 * eights * number);
-    d->at_square = pack(&end, eights * 4);
     d->swap_entries = gather ? plan_swaps(d, z, pitch, rows) : 0;
     d->at_swap = pack(&end, round_up(d->swap_entries, 64) * 4);
     d->at_part = pack(&end, round_up(2 * eights * d->fold * 8, 64) * 4);

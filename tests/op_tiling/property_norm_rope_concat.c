@@ -117,7 +117,7 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, const st
              (d->vectors ? d->flush_bytes : 0) <=
          ub);
     bool wide = es == 4, gather = d->rope == 3 || (z->table == 4 && d->rope == 1);
-    int64_t number = pitch > 64 && pitch < 128 && pitch % 16 == 0 ? 64 : 32; /* one or two blocks */
+    int64_t number = d->halves ? 64 : 32; /* one or two blocks */
     int64_t table = rows * pitch, tiles = d->blocks > 1 ? (d->chunk_lines + lines - 1) / lines : 1;
     const struct region in[] = {{0, tile * es},
                                 {d->at_x, tile * es},
@@ -139,7 +139,6 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, const st
         {d->at_mean_wide, eights * number},
         {d->at_rstd_wide, eights * number},
         {d->at_stat_wide, 2 * eights * number},
-        {d->at_square, eights * 4},
         {d->at_swap, up(d->swap_entries, 64) * 4},
         {d->at_part, 2 * eights * d->fold * 32},
         {d->at_fold, (d->fold > 1 ? 2 : 1) * (int64_t)d->fold_bytes},
@@ -160,6 +159,7 @@ static const char *judge_buffers(const NormRopeConcatGradTilingData *d, const st
         NEED(gather && table ? d->swap_entries >= 64 && d->swap_entries <= 1024
                              : d->swap_entries == 0);
     }
+    NEED(!d->halves || (d->blocks == 1 && pitch > 64 && pitch < 128 && pitch % 16 == 0));
     NEED(tile * es <= d->out_bytes && (!d->vectors || 2 * pitch * 4 <= d->flush_bytes));
     NEED((int64_t)d->batch * NRC_SEGMENT * 4 <= d->in_bytes && d->batch >= 1);
     int64_t line = up((int64_t)d->copy_columns * es, 32);
