@@ -49,22 +49,19 @@ extern "C" __global__ __aicore__ void exp_segsum_grad(GM_ADDR grad_output, GM_AD
         run_zero(&pipe, grad_input, data);
     } else if (TILING_KEY_IS(2)) {
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
+        open_work(s, &pipe, data);
         run_small(s, data);
     } else if (TILING_KEY_IS(3)) {
-        TileBuffer tiles;
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
-        open_block(s, tiles, &pipe, data.tiles_bytes);
-        run_block(s, tiles, data);
+        run_block(s, &pipe, data);
     } else if (TILING_KEY_IS(4)) {
         Large l;
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
         open_large(s, l, &pipe, data, GetUserWorkspace(workspace));
         run_large(s, l, &pipe, data);
     } else if (TILING_KEY_IS(5)) {
-        Whole w;
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
-        open_whole(s, w, &pipe, data);
-        run_whole(s, w, data);
+        run_whole(s, &pipe, data);
     } else if (TILING_KEY_IS(6)) {
         Alone x;
         x.pipe = &pipe;

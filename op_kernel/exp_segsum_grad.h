@@ -36,6 +36,7 @@ struct Segsum {
     /* where y's tile begins in a buffer of the queue, and where it begins in fp32 */
     uint32_t second, span;
     bool direct; /* rows are whole 32-byte blocks, near enough for the short form of a copy */
+    bool pairs;  /* the short strips of a diagonal block are loaded two by two */
     /* Diagonal blocks: the first part has come, of those loaded and those taken in turn. */
     TEventID part[2];
     LocalTensor<Elem> block[2];
@@ -54,13 +55,21 @@ __aicore__ inline void open_memory(Segsum &s, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
     s.span = tiling.span;
     s.second = tiling.second;
     s.direct = tiling.direct != 0;
+    s.pairs = tiling.pairs != 0;
 }
 
-/* The buffers are as tiling has laid them out. */
+/* The buffers are as tiling has laid them out. What loads need, */
 __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
                                    const ExpSegsumGradTilingData &tiling) {
     open_memory(s, dy, y, dx, tiling);
     pipe->InitBuffer(s.in, 2, tiling.in_bytes);
+    s.part[0] = pipe->AllocEventID<HardEvent::MTE2_V>();
+    s.part[1] = pipe->AllocEventID<HardEvent::MTE2_V>();
+    s.loads = s.takes = 0;
+}
+
+/* and all else, which may wait until the first loads are on their way. */
+__aicore__ inline void open_work(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
     pipe->InitBuffer(s.out, 2, tiling.out_bytes);
     if constexpr (WIDEN) pipe->InitBuffer(s.wide, tiling.wide_bytes);
 }

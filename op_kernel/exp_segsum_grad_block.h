@@ -32,8 +32,7 @@ constexpr uint32_t NARROW = LANES / STRIP;
 
 /* Scratch inside the second operand, in fp32: in its long strips, which nobody needs once their
  * products are made. */
-constexpr uint32_t LEFT_MORE =
-    STRIP * STRIP / 2 * NARROW * (NARROW + 1); /* left sums of columns 64 and up, a block per row */
+constexpr uint32_t LEFT_MORE = 3 * STRIP * LANES; /* left sums of columns 64 on, a block per row */
 /* Strips on their way to column sums: 8 rows of one or two pieces of 64 columns of every strip but
  * the first. */
 constexpr uint32_t HALVED = LEFT_MORE + 8 * STRIP * (STRIPS - 1 - NARROW);
@@ -55,8 +54,14 @@ __aicore__ inline uint32_t strips_of(uint32_t rows) {
     return (rows + STRIP - 1) / STRIP;
 }
 
-__aicore__ inline uint32_t start(uint32_t i) { /* of strip i */
-    return STRIP * STRIP / 2 * i * (i + 1);
+/* Where strip i begins. In pairs, the strips 0 and 2 have rows as long as those of the next one. */
+__aicore__ inline uint32_t start(uint32_t i, bool pairs) {
+    uint32_t longer = pairs ? least((i + 1) / 2, NARROW / 2) : 0;
+    return STRIP * STRIP * (i * (i + 1) / 2 + longer);
+}
+
+__aicore__ inline uint32_t row_blocks(uint32_t i, bool pairs) { /* of its rows */
+    return STRIP / 8 * (i + (pairs && i < NARROW && i % 2 == 0 ? 2 : 1));
 }
 
 __aicore__ inline uint32_t tile_of(uint32_t i) { /* its left sums; a block later, the tile */
@@ -65,21 +70,20 @@ __aicore__ inline uint32_t tile_of(uint32_t i) { /* its left sums; a block later
 
 using TileBuffer = TBuf<TPosition::VECCALC>;
 
-__aicore__ inline void open_block(Segsum &s, TileBuffer &tiles, TPipe *pipe, uint32_t bytes) {
-    pipe->InitBuffer(tiles, bytes);
+__aicore__ inline void open_block(Segsum &s, TileBuffer &tiles, TPipe *pipe,
+                                  const ExpSegsumGradTilingData &tiling) {
+    open_work(s, pipe, tiling);
+    pipe->InitBuffer(tiles, tiling.tiles_bytes);
     /* A block with an odd number of strips leaves a tile unwritten. */
     Duplicate(tiles.Get<float>(), 0.0f, STRIPS / 2 * PAIR);
     vector_done();
-    s.part[0] = pipe->AllocEventID<HardEvent::MTE2_V>();
-    s.part[1] = pipe->AllocEventID<HardEvent::MTE2_V>();
-    s.loads = s.takes = 0;
 }
 
 /* The strips from `row` to `rows`. */
 __aicore__ inline void load_strips(Segsum &s, const LocalTensor<Elem> &in, int64_t at, int64_t t,
                                    uint32_t row, uint32_t rows, uint32_t end, uint32_t step) {
     constexpr uint32_t BLOCKS = STRIP / IN_BLOCK;
-    uint32_t to = start(row / STRIP), lanes = row + STRIP;
+    uint32_t to = start(row / STRIP, s.pairs), lanes = row + STRIP;
     at += row * t;
     if (s.direct && step == STRIP) { /* whole strips, by the short form */
         uint32_t blocks = lanes / IN_BLOCK;
@@ -110,49 +114,61 @@ __aicore__ inline void load_block(Segsum &s, int64_t at, int64_t t, uint32_t row
     s.block[turn] = in;
     load_strips(s, in, at, t, LANES, rows, rows, step);
     SetFlag<HardEvent::MTE2_V>(s.part[turn]);
-    load_strips(s, in, at, t, 0, least(rows, LANES), rows, step);
+    if (s.pairs) { /* two copies instead of four; below 128 bytes a row costs the same */
+        load_rows(s, in, at, t, 2 * STRIP, 2 * STRIP, 2 * STRIP);
+        load_rows(s, in[start(2, true)], at + 2 * STRIP * t, t, 2 * STRIP, LANES, LANES);
+    } else {
+        load_strips(s, in, at, t, 0, least(rows, LANES), rows, step);
+    }
     s.in.EnQue(in);
 }
 
 /* What load_block brings, in elements of one operand. */
-__aicore__ inline uint32_t loaded(uint32_t rows, uint32_t n) {
-    return start(n) - (STRIP * n - rows) * STRIP * n;
+__aicore__ inline uint32_t loaded(uint32_t rows, uint32_t n, bool pairs) {
+    return start(n, pairs) - (STRIP * n - rows) * STRIP * n;
 }
 
 /* Zeros for the rows from `rows` on, and for a repeat and more behind the last strip, which is
  * read with it. */
 __aicore__ inline void fill_block(const LocalTensor<float> &x, uint32_t rows, uint32_t n) {
-    uint32_t from = loaded(rows, n), end = start(n) + (n < STRIPS ? BLOCK : 0);
+    uint32_t from = loaded(rows, n, false), end = start(n, false) + (n < STRIPS ? BLOCK : 0);
     if (from < end) Duplicate(x[from], 0.0f, end - from);
     uint32_t lanes = STRIP * n, gap = lanes - up(rows, 8);
     if (!WIDEN && gap) { /* the columns that a copy cannot fill */
-        Duplicate(x[start(n - 1) + lanes - gap], 0.0f, gap, rows - STRIP * (n - 1), 1, lanes / 8);
+        Duplicate(x[start(n - 1, false) + lanes - gap], 0.0f, gap, rows - STRIP * (n - 1), 1,
+                  lanes / 8);
     }
 }
 
 /* Walks over strips: where the strip and its tile begin, and the blocks of its rows. */
 struct Strip {
-    uint32_t at, tile, step, turn;
+    uint32_t i, at, tile, step, turn;
+    bool pairs;
 };
 
-__aicore__ inline Strip strip_at(uint32_t i) {
-    Strip x = {start(i), tile_of(i), STRIP / 8 * (i + 1), i % 2 ? PAIR - TILE_LANES : TILE_LANES};
+__aicore__ inline Strip strip_at(uint32_t i, bool pairs) {
+    Strip x = {i,
+               start(i, pairs),
+               tile_of(i),
+               row_blocks(i, pairs),
+               i % 2 ? PAIR - TILE_LANES : TILE_LANES,
+               pairs};
     return x;
 }
 
 __aicore__ inline void go_on(Strip &x) {
     x.at += STRIP * 8 * x.step;
-    x.step += STRIP / 8;
+    x.step = row_blocks(++x.i, x.pairs);
     x.tile += x.turn;
     x.turn = PAIR - x.turn;
 }
 
 /* Products of the strips [i, end): the diagonal tiles into their own rows, then everything in
  * place. */
-__aicore__ inline void multiply_strips(uint32_t i, uint32_t end, const LocalTensor<float> &a,
-                                       const LocalTensor<float> &b,
+__aicore__ inline void multiply_strips(uint32_t i, uint32_t end, bool pairs,
+                                       const LocalTensor<float> &a, const LocalTensor<float> &b,
                                        const LocalTensor<float> &tiles) {
-    Strip x = strip_at(i);
+    Strip x = strip_at(i, pairs);
     uint32_t from = x.at;
     BinaryRepeatParams rows(1, 1, 1, PAIR_BLOCKS, 0, 0);
     SetVectorMask<float>(0, first_lanes(STRIP));
@@ -170,16 +186,16 @@ __aicore__ inline void multiply_strips(uint32_t i, uint32_t end, const LocalTens
 }
 
 /* R_I, as 8 partial sums: columns 0..63, then the others on top. */
-__aicore__ inline void sum_left(uint32_t i, uint32_t end, const LocalTensor<float> &a,
+__aicore__ inline void sum_left(uint32_t i, uint32_t end, bool pairs, const LocalTensor<float> &a,
                                 const LocalTensor<float> &more, const LocalTensor<float> &tiles) {
-    Strip x = strip_at(i);
+    Strip x = strip_at(i, pairs);
     for (uint32_t lanes = STRIP * i; lanes < STRIP * end; lanes += STRIP) {
         if (lanes <= LANES) SetVectorMask<float>(0, first_lanes(lanes));
         BlockReduceSum<float, false>(tiles[x.tile], a[x.at], STRIP, MASK_PLACEHOLDER, PAIR_BLOCKS,
                                      1, x.step);
         go_on(x);
     }
-    x = strip_at(NARROW + 1);
+    x = strip_at(NARROW + 1, pairs);
     for (uint32_t lanes = STRIP, to = 0; lanes + LANES < STRIP * end; lanes += STRIP) {
         BlockReduceSum(more[to], a[x.at + LANES], STRIP, lanes, 1, 1, x.step);
         to += STRIP * 8;
@@ -189,7 +205,7 @@ __aicore__ inline void sum_left(uint32_t i, uint32_t end, const LocalTensor<floa
 
 __aicore__ inline void add_left(uint32_t n, const LocalTensor<float> &more,
                                 const LocalTensor<float> &tiles) {
-    Strip x = strip_at(NARROW + 1);
+    Strip x = strip_at(NARROW + 1, false); /* its tile, the same in pairs */
     BinaryRepeatParams rows(PAIR_BLOCKS, PAIR_BLOCKS, 1, 8 * PAIR_BLOCKS, 8 * PAIR_BLOCKS, 8);
     uint64_t own = EACH_BLOCK * 3; /* two sums of eight columns, then two more for each strip */
     for (uint32_t i = NARROW + 1, from = 0; i < n; i++) {
@@ -209,9 +225,9 @@ __aicore__ inline uint32_t pieces_of(uint32_t n) {
 
 /* The first step of the column sums: the lower half of each strip onto its upper half. n: strips in
  * all. */
-__aicore__ inline void halve_strips(uint32_t i, uint32_t end, uint32_t n,
+__aicore__ inline void halve_strips(uint32_t i, uint32_t end, uint32_t n, bool pairs,
                                     const LocalTensor<float> &a, const LocalTensor<float> &halved) {
-    Strip x = strip_at(i);
+    Strip x = strip_at(i, pairs);
     BinaryRepeatParams rows(1, 1, 1, pieces_of(n) * LANES / 8, 0, 0);
     SetVectorMask<float>(0, ~0ull);
     for (uint32_t to = pieces_of(i) * LANES; i < end; i++) {
@@ -360,7 +376,7 @@ __aicore__ inline void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint
 }
 
 /* From the operands to the left sums and half strips of the strips [i, end). */
-__aicore__ inline void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_t n,
+__aicore__ inline void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_t n, bool pairs,
                                     const LocalTensor<float> &a, const LocalTensor<float> &b,
                                     const LocalTensor<float> &tiles) {
     if (rows < BLOCK && end == n) {
@@ -368,10 +384,10 @@ __aicore__ inline void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uin
         fill_block(b, rows, n);
         vector_done();
     }
-    multiply_strips(i, end, a, b, tiles);
+    multiply_strips(i, end, pairs, a, b, tiles);
     uint32_t second = i ? i : 1;
-    sum_left(second, end, a, b[LEFT_MORE], tiles);
-    halve_strips(second, end, n, a, b[HALVED]);
+    sum_left(second, end, pairs, a, b[LEFT_MORE], tiles);
+    halve_strips(second, end, n, pairs, a, b[HALVED]);
 }
 
 /* How many strips of a block are left for later: the short ones where loading takes longer than the
@@ -390,20 +406,21 @@ __aicore__ inline LocalTensor<Elem> begin_block(Segsum &s, uint32_t late, uint32
     vector_done(); /* the last tile is still being read */
     WaitFlag<HardEvent::MTE2_V>(s.part[turn]);
     if (late < n) {
-        widen_part(s, in, start(late), loaded(rows, n) - start(late), a, b);
-        begin_strips(late, n, rows, n, a, b, tiles);
+        uint32_t from = start(late, s.pairs);
+        widen_part(s, in, from, loaded(rows, n, s.pairs) - from, a, b);
+        begin_strips(late, n, rows, n, s.pairs, a, b, tiles);
     }
     in = s.in.DeQue<Elem>();
-    widen_part(s, in, 0, late < n ? start(late) : loaded(rows, n), a, b);
+    widen_part(s, in, 0, late < n ? start(late, s.pairs) : loaded(rows, n, s.pairs), a, b);
     if constexpr (WIDEN) s.in.FreeTensor(in);
     return in;
 }
 
 /* The other strips; then the first operand is free. */
-__aicore__ inline void begin_rest(uint32_t late, uint32_t rows, uint32_t n,
+__aicore__ inline void begin_rest(const Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
                                   const LocalTensor<float> &a, const LocalTensor<float> &b,
                                   const LocalTensor<float> &tiles) {
-    begin_strips(0, late, rows, n, a, b, tiles);
+    begin_strips(0, late, rows, n, s.pairs, a, b, tiles);
     vector_done();
     add_left(n, b[LEFT_MORE], tiles);
 }
@@ -414,22 +431,24 @@ __aicore__ inline void load_matrix(Segsum &s, int64_t &next, int64_t end, int64_
     next++;
 }
 
-AICORE_FLAT void run_block(Segsum &s, TileBuffer &buffer, const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_block(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
     int64_t t = tiling.size, core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit;
     if (end > tiling.matrices) end = tiling.matrices;
     uint32_t n = strips_of(t);
-    LocalTensor<float> tiles = buffer.Get<float>();
     int64_t next = m;
     for (uint32_t k = 0; k < AHEAD; k++)
         load_matrix(s, next, end, t);
+    TileBuffer buffer;
+    open_block(s, buffer, pipe, tiling);
+    LocalTensor<float> tiles = buffer.Get<float>();
     for (; m < end; m++) {
         LocalTensor<float> a, b;
         if (!WIDEN) load_matrix(s, next, end, t);
         uint32_t late = late_strips(n, !WIDEN || n == STRIPS);
         LocalTensor<Elem> in = begin_block(s, late, t, n, a, b, tiles);
         if (WIDEN) load_matrix(s, next, end, t);
-        begin_rest(late, t, n, a, b, tiles);
+        begin_rest(s, late, t, n, a, b, tiles);
         Duplicate(a[COLUMNS], 0.0f, LANES, n * BLOCK / LANES, 1, 8);
         vector_done();
         sum_columns(n, b[HALVED], a[COLUMNS]);

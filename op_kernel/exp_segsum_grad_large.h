@@ -216,7 +216,7 @@ __aicore__ inline void run_diagonals(Segsum &s, Large &l, int64_t unit, int64_t 
         if (!WIDEN) load_next_diagonal(s, l, next, end);
         LocalTensor<Elem> in = begin_block(s, n, rows, n, a, b, tiles);
         if (WIDEN) load_next_diagonal(s, l, next, end);
-        begin_rest(n, rows, n, a, b, tiles);
+        begin_rest(s, n, rows, n, a, b, tiles);
         gather_sums(l, w, n, a);
         Around after = around(l, unit + 1);
         if (unit + 1 < end) load_sums(l, after, 0);

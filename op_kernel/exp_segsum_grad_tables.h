@@ -51,7 +51,7 @@ __aicore__ inline void open_large(Segsum &s, Large &l, TPipe *pipe,
     l.table.SetGlobalBuffer((__gm__ float *)workspace);
     l.results.SetGlobalBuffer((__gm__ Elem *)(workspace + l.matrices * l.floats * sizeof(float)));
     pipe->InitBuffer(l.sums, 1, tiling.sums_bytes);
-    open_block(s, l.tiles, pipe, tiling.tiles_bytes);
+    open_block(s, l.tiles, pipe, tiling);
 }
 
 struct Tile {

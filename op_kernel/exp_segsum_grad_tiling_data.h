@@ -31,6 +31,8 @@ enum {
     EXP_SEGSUM_TILE_LANES = 8 + EXP_SEGSUM_STRIP,
     /* elements of one operand in a tile; of a block: 128 rows in strips, 16 * 16 * (1 + ... + 8) */
     EXP_SEGSUM_TILE = 9216,
+    /* and of a block whose first four strips come in pairs */
+    EXP_SEGSUM_PAIRS = EXP_SEGSUM_TILE + 2 * EXP_SEGSUM_STRIP * EXP_SEGSUM_STRIP,
     /* elements of a tile of results of SMALL */
     EXP_SEGSUM_OUT = 2048,
     /* LARGE: column sums, row sums and the total (in 8 lanes) of a tile, in fp32 */
@@ -58,8 +60,6 @@ typedef struct ExpSegsumGradTilingData {
     int64_t units;
     /* SMALL: matrices per tile */
     int64_t tile;
-    /* LARGE: 1 if results are not 32-byte aligned and go through the workspace */
-    int64_t gather;
     /* The UB in bytes, 0 for what a key has not: two buffers for both operands of a tile, */
     uint32_t in_bytes;
     /* two for results, */
@@ -77,6 +77,11 @@ typedef struct ExpSegsumGradTilingData {
     uint32_t span;
     /* 1 if rows are whole 32-byte blocks and their pitch fits the short form of a copy */
     uint32_t direct;
+    /* LARGE: 1 if results are not 32-byte aligned and go through the workspace */
+    uint32_t gather;
+    /* WHOLE: 1 if the short strips of a block are loaded two by two: fewer copies, and a
+     * little that nobody needs */
+    uint32_t pairs;
     /* 1 if the inputs are too large to be in the L2 cache, and no line of it is read twice */
     uint32_t stream;
 } ExpSegsumGradTilingData;

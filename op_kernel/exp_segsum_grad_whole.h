@@ -17,11 +17,10 @@ struct Whole {
 
 __aicore__ inline void open_whole(Segsum &s, Whole &w, TPipe *pipe,
                                   const ExpSegsumGradTilingData &tiling) {
-    measure_large(w.shape, tiling);
     pipe->InitBuffer(w.table, tiling.sums_bytes);
     /* A last block of up to 64 rows leaves half of its row sums unwritten. */
     Duplicate(w.table.Get<float>(), 0.0f, tiling.sums_bytes / sizeof(float));
-    open_block(s, w.shape.tiles, pipe, tiling.tiles_bytes);
+    open_block(s, w.shape.tiles, pipe, tiling);
 }
 
 /* Only one block, the second of three, has tiles both below it and to its left: (r, 0), r >= 4. */
@@ -63,15 +62,18 @@ __aicore__ inline void gather_whole(const Large &l, const LocalTensor<float> &ta
     spread_sums(w, n, scratch);
 }
 
-AICORE_FLAT void run_whole(Segsum &s, Whole &whole, const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_whole(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
+    Whole whole;
     const Large &l = whole.shape;
+    measure_large(whole.shape, tiling);
     int64_t core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit;
     if (end > tiling.matrices) end = tiling.matrices;
-    LocalTensor<float> table = whole.table.Get<float>(), tiles = whole.shape.tiles.Get<float>();
     Tile tile = {m, 2, 0}, next = tile;
     for (uint32_t k = 0; k < AHEAD; k++)
         load_next_whole(s, l, next, end);
+    open_whole(s, whole, pipe, tiling);
+    LocalTensor<float> table = whole.table.Get<float>(), tiles = whole.shape.tiles.Get<float>();
     for (; tile.m < end; advance_whole(l, tile)) {
         LocalTensor<float> a, b;
         if (!WIDEN) load_next_whole(s, l, next, end);
@@ -91,7 +93,7 @@ AICORE_FLAT void run_whole(Segsum &s, Whole &whole, const ExpSegsumGradTilingDat
         uint32_t late = late_strips(n, true);
         LocalTensor<Elem> in = begin_block(s, late, rows, n, a, b, tiles);
         if (WIDEN) load_next_whole(s, l, next, end);
-        begin_rest(late, rows, n, a, b, tiles);
+        begin_rest(s, late, rows, n, a, b, tiles);
         gather_whole(l, table, w, n, a);
         finish_diagonal(s, w, n, a, b, tiles);
         release(s, in);

@@ -124,7 +124,7 @@ static int64_t lay_out(ExpSegsumGradTilingData *d, uint64_t key, int64_t es) {
         return d->out_bytes;
     }
     bool alone = key == EXP_SEGSUM_ALONE;
-    int64_t tile = alone ? EXP_SEGSUM_ALONE_ROOM : EXP_SEGSUM_TILE;
+    int64_t tile = alone ? EXP_SEGSUM_ALONE_ROOM : d->pairs ? EXP_SEGSUM_PAIRS : EXP_SEGSUM_TILE;
     int64_t span = round_up(tile, BANKS) + SHIFT;
     d->span = (uint32_t)span;
     d->second = (uint32_t)(es == 2 ? tile : span);
@@ -195,6 +195,9 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
     /* Above 128 rows two tiles may share a line. */
     d.stream =
         d.size > 1 && d.size <= BLOCK && d.matrices > KEPT_IN_L2 / (2 * d.size * d.size * es);
+    /* Where one core has all of a matrix, loads take longer than sums; smaller ones would read more
+     * than they may. */
+    d.pairs = launch->key == EXP_SEGSUM_WHOLE && es == 2 && d.size % BLOCK == 0;
     d.direct = d.size * es % GM_BLOCK == 0 && d.size * es / GM_BLOCK <= UINT16_MAX;
     int64_t need = lay_out(&d, launch->key, es);
     if ((uint64_t)need > chip->ub) {

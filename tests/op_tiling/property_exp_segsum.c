@@ -21,7 +21,8 @@ static void make(struct trial *t, int32_t dtype) {
 /* What lies in the UB has room and does not overlap. */
 static const char *judge_buffers(const ExpSegsumGradTilingData *d, uint64_t key, int64_t es,
                                  int64_t ub) {
-    int64_t tile = EXP_SEGSUM_TILE;
+    int64_t tile = d->pairs ? 38 * 16 * 16 : 36 * 16 * 16;
+    NEED(!d->pairs || (key == EXP_SEGSUM_WHOLE && es == 2 && d->size % 128 == 0));
     if (key == EXP_SEGSUM_ZERO) {
         NEED(d->out_bytes >= d->unit * 4 && d->out_bytes <= ub); /* nothing else, and one of it */
         return NULL;
