@@ -49,8 +49,11 @@ template <typename T> struct Kernel {
     TBuf<TPosition::VECOUT> out_dx, out_sum;
     TBuf<TPosition::VECCALC> work;
     rotary::Slots slots;
+    /* Places for dy: where the vector unit has more to do than memory, it is widened while nothing
+     * is fetched, one is enough, and tiles are larger. x of 16 bits has one, the first: it comes
+     * last, and is widened first. */
+    uint32_t places;
     TEventID x_free[2];
-    /* x of 16 bits has one place, the first of them: it is widened as soon as it is there */
     LocalTensor<T> dy_in[2], x_in[2], cos_in[2], sum_out[2];
     /* one is enough: it is needed at the end of a tile */
     LocalTensor<T> dx_out;
@@ -391,12 +394,12 @@ template <typename T> __aicore__ inline void close_slots(Kernel<T> &k, TPipe &pi
 template <typename T> __aicore__ inline void place_slots(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
     constexpr uint32_t size = sizeof(T);
-    uint32_t tile = t.tile_bytes / size, shift = t.shift_bytes / size;
+    uint32_t tile = t.tile_bytes / size, shift = t.shift_bytes / size, places = k.places;
     k.dy_in[0] = k.in.template Get<T>();
-    k.dy_in[1] = k.dy_in[0][tile];
+    k.dy_in[1] = k.dy_in[0][(places - 1) * tile];
     if (t.with_x) {
-        k.x_in[0] = k.dy_in[1][tile + shift];
-        k.x_in[1] = size == 4 ? k.x_in[0][tile] : k.x_in[0];
+        k.x_in[0] = k.dy_in[0][places * tile + shift];
+        k.x_in[1] = k.x_in[0][(size / 2 - 1) * tile];
         k.sum_out[0] = k.out_sum.template Get<T>();
         k.sum_out[1] = k.sum_out[0][t.sum_bytes / size];
     }
@@ -440,6 +443,7 @@ template <typename T>
 __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Args &args,
                               TPipe &pipe) {
     k.t = &t;
+    k.places = ROTARY_ODD_PLACES(t.fill, sizeof(T));
     k.dy.SetGlobalBuffer((__gm__ T *)args.dy);
     k.x.SetGlobalBuffer((__gm__ T *)args.x);
     k.dx.SetGlobalBuffer((__gm__ T *)args.dx);
@@ -453,7 +457,7 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     }
     pipe.InitBuffer(k.work, t.work_bytes);
     /* shift_bytes put x and dx in other banks than dy and work */
-    uint32_t places = t.with_x ? (sizeof(T) == 4 ? 4 : 3) : 2;
+    uint32_t places = k.places + t.with_x * (uint32_t)(sizeof(T) / 2);
     pipe.InitBuffer(k.in, places * t.tile_bytes + t.shift_bytes);
     pipe.InitBuffer(k.out_dx, t.tile_bytes + t.shift_bytes);
     pipe.InitBuffer(k.in_cos, 2 * t.cos_bytes);

@@ -65,7 +65,6 @@ __aicore__ inline void find_tile(const RotaryGradTiling &t, Walk &w, Tile &tile)
     tile.closes = w.chunk + 1 == w.end_chunk;
     tile.done = w.chunk - w.first_chunk + 1;
     tile.segment = w.segment;
-    tile.slot ^= 1;
     tile.cos_slot ^= tile.opens;
 }
 
@@ -79,7 +78,6 @@ AICORE_INLINE bool follows(const RotaryGradTiling &t, const Walk &w, const Tile 
 AICORE_INLINE void follow(const RotaryGradTiling &t, Tile &tile) {
     tile.line += t.tile_cos;
     tile.first += t.tile_cos * t.cos_stride;
-    tile.slot ^= 1;
     tile.cos_slot ^= 1;
     tile.opens = true;
 }
@@ -99,23 +97,6 @@ AICORE_INLINE bool advance(const RotaryGradTiling &t, Walk &w, const Tile &tile)
     }
     open_item(t, w);
     return true;
-}
-
-/* All but x. */
-template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
-    const RotaryGradTiling &t = *k.t;
-    const Shape &s = *tile.shape;
-    if (tile.opens) {
-        const LocalTensor<T> &in = k.cos_in[tile.cos_slot];
-        int64_t at = tile.line * t.row;
-        WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[tile.cos_slot]);
-        load_run(in, k.cos[at], s.count);
-        load_run(in[t.cos_bytes / 2 / sizeof(T)], k.sin[at], s.count);
-        SetFlag<HardEvent::MTE2_V>(k.slots.cos_full[tile.cos_slot]);
-    }
-    int64_t at = tile.first * t.row;
-    WaitFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
-    move<T, true>(s.in, k.dy_in[tile.slot], k.dy[at]);
 }
 
 /* dcos (0) or dsin (1) of 16 bits, or where its rows are as they will be: to `out`. Returns where
@@ -278,7 +259,8 @@ template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
 template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
     const RotaryGradTiling &t = *k.t;
     Tile tile, next;
-    next.slot = next.cos_slot = 1;
+    next.slot = 0;
+    next.cos_slot = 1;
     w.shape[0].rows = w.shape[1].rows = w.last = 0;
     open_item(t, w);
     find_tile<T>(t, w, next);
@@ -305,7 +287,10 @@ template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
             } else {
                 find_tile<T>(t, w, next);
             }
-            fetch(k, next);
+            next.slot ^= k.places - 1;
+            if (k.places == 2) {
+                fetch(k, next);
+            }
             if constexpr (sizeof(T) == 4) {
                 fetch_x(k, next);
             }

@@ -218,6 +218,23 @@ AICORE_INLINE void store_run(const GlobalTensor<T> &to, const LocalTensor<T> &fr
     }
 }
 
+/* cos, sin and dy. */
+template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
+    const RotaryGradTiling &t = *k.t;
+    const Shape &s = *tile.shape;
+    if (tile.opens) {
+        const LocalTensor<T> &in = k.cos_in[tile.cos_slot];
+        int64_t at = tile.line * t.row;
+        WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[tile.cos_slot]);
+        load_run(in, k.cos[at], s.count);
+        load_run(in[t.cos_bytes / 2 / sizeof(T)], k.sin[at], s.count);
+        SetFlag<HardEvent::MTE2_V>(k.slots.cos_full[tile.cos_slot]);
+    }
+    int64_t at = tile.first * t.row;
+    WaitFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
+    move<T, true>(s.in, k.dy_in[tile.slot], k.dy[at]);
+}
+
 /* The last of what a tile needs. */
 template <typename T> AICORE_INLINE void fetch_x(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
@@ -529,6 +546,9 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
     } else {
         widen(k, tile);
         if (next.there) {
+            if (k.places == 1) {
+                fetch(k, next);
+            }
             fetch_x(k, next);
         }
     }

@@ -67,6 +67,10 @@ enum {
     ROTARY_LEAST_TILE = 2048,
 };
 
+/* Places for dy on the contiguous path: rows of 16 bits that have to be repeated by words keep the
+ * vector unit busy for longer than memory. */
+#define ROTARY_ODD_PLACES(fill, size) ((size) == 2 && (fill) > 1 ? 1u : 2u)
+
 typedef struct RotaryGradTiling {
     /* rows of cos in a slab */
     int64_t cos_rows;

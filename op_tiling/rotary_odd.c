@@ -20,7 +20,7 @@ enum {
     /* elements of a tile, of the table of partners */
     TILE = 7040,
     TABLE = 1664,
-    SMALLER_TABLE = 1152,
+    SMALLER_TABLE = 1024,
     /* elements that a repeat stride reaches, slabs of a tile */
     REACH = 2040,
     SLABS = 240,
@@ -74,7 +74,7 @@ static void lay_out(RotaryGradTiling *t, int64_t size) {
     int64_t tile = banks(t->tile), sums = most(tile, banks(2 * t->fill * t->sums)),
             slab = banks(t->cosines), row = t->row, each = t->tile_cos * t->fill * row,
             unit = narrow && t->reach % 2 ? 2 : 4, items = t->fill * row * size / unit;
-    t->rows_floats = (uint32_t)round_up(each + t->fill * row, 2 * SHIFT);
+    t->rows_floats = (uint32_t)round_up(each + t->fill * row, LANES);
     t->coefs = t->fill > 1 ? (uint32_t)rows_table(t->tile_cos * items, items) : 0;
     t->halves = t->planes ? (uint32_t)rows_table(t->sums, row) : 0;
     const struct part part[PARTS] = {
@@ -110,8 +110,8 @@ static void lay_out(RotaryGradTiling *t, int64_t size) {
     t->cos_bytes = (uint32_t)(2 * round_up(t->sums * size, 32));
     t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : size), 32);
     t->ub_bytes = t->work_bytes + 2 * t->shift_bytes +
-                  (3 + t->with_x * (narrow ? 1 : 2)) * t->tile_bytes + 2 * t->cos_bytes +
-                  (t->with_x ? 2 * t->sum_bytes : 0);
+                  (1 + ROTARY_ODD_PLACES(t->fill, size) + t->with_x * size / 2) * t->tile_bytes +
+                  2 * t->cos_bytes + (t->with_x ? 2 * t->sum_bytes : 0);
 }
 
 /* Entries of a table for at least `entries` units of so many bytes: whole periods, whole blocks. */
@@ -167,26 +167,45 @@ static int64_t group_of(const RotaryGradTiling *t, int64_t rows, int64_t size) {
     return group;
 }
 
-/* Rows of cos first: some rows of cos with all of their rows, or some rows of one. */
-static bool cut_groups(RotaryGradTiling *t, int64_t size) {
-    int64_t group = group_of(t, least(t->inner, TILE), size), slabs = ceil_div(t->inner, group);
-    int64_t share = most(rows_per_block(t->row * size), t->lines / CORES); /* of a core */
-    int64_t cos_rows = least(least(t->cos_rows, share), SLABS),
-            fewest = rows_per_block(t->row * size);
-    if (slabs <= SLABS && group * t->row <= REACH) {
-        for (cos_rows = least(cos_rows, TILE / (slabs * group * t->row)); cos_rows > 1;
-             cos_rows--) {
-            for (int64_t less = group; less >= fewest; less /= 2) {
-                if (fill_in(t, size, t->inner, cos_rows, less)) {
-                    t->chunk_rows = (uint32_t)t->inner;
-                    t->chunks_inner = 1;
-                    return true;
-                }
+/* What a tile costs, in calls, besides what its elements do: copies and calls for slabs, and cos
+ * and sin repeated to a slab. */
+static int64_t cost_of(const RotaryGradTiling *t, int64_t cos_rows, int64_t group) {
+    int64_t slabs = ceil_div(t->inner, group), span = cos_rows * group * t->row;
+    int64_t calls = span % LANES == 0 ? 2 * slabs : 4 * slabs + 4;
+    return 80 + 3 * least(slabs, cos_rows) + calls + span / 256;
+}
+
+/* All rows of the most rows of cos, in the groups that make that cheapest. */
+static bool cut_whole(RotaryGradTiling *t, int64_t size) {
+    int64_t fewest = rows_per_block(t->row * size), share = most(fewest, t->lines / CORES);
+    int64_t limit = least(least(t->cos_rows, share), SLABS), best = 0, cost = 1, chosen = 0;
+    for (int64_t group = group_of(t, least(t->inner, TILE), size); group >= fewest; group /= 2) {
+        int64_t slabs = ceil_div(t->inner, group);
+        int64_t cos_rows = least(limit, TILE / (slabs * group * t->row));
+        bool fits = slabs <= SLABS && group * t->row <= REACH;
+        for (int found = 0; fits && cos_rows > 1 && found < 2; cos_rows--) {
+            int64_t price = cost_of(t, cos_rows, group);
+            if (cos_rows * cost <= best * price) {
+                found++;
+            } else if (fill_in(t, size, t->inner, cos_rows, group)) {
+                best = cos_rows;
+                cost = price;
+                chosen = group;
+                found++;
             }
         }
     }
-    group = rows_per_block(t->row * 4);
-    int64_t step = most(group, rows_per_block(t->row * size)),
+    t->chunk_rows = (uint32_t)t->inner;
+    t->chunks_inner = 1;
+    return best > 0 && fill_in(t, size, t->inner, best, chosen);
+}
+
+/* Rows of cos first: some rows of cos with all of their rows, or some rows of one. */
+static bool cut_groups(RotaryGradTiling *t, int64_t size) {
+    if (t->inner <= TILE && cut_whole(t, size)) {
+        return true;
+    }
+    int64_t group = rows_per_block(t->row * 4), step = most(group, rows_per_block(t->row * size)),
             rows = least(most(1, TILE / t->row / step), SLABS * group / step) * step;
     for (; group * t->row <= REACH && rows >= step; rows -= step) {
         t->chunks_inner = ceil_div(t->inner, rows);

@@ -275,8 +275,9 @@ static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es) {
     NEED(d->work_bytes >= 4 * (d->halve_at + 2 * d->halves));
     NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * sums * es);
     NEED(!d->with_x || d->sum_bytes >= sums * (d->partial ? 4 : es));
-    uint32_t buffers = (3 + d->with_x * (wide ? 2 : 1)) * d->tile_bytes + 2 * d->cos_bytes +
-                       (d->with_x ? 2 * d->sum_bytes : 0);
+    uint32_t buffers =
+        (1 + (!wide && d->fill > 1 ? 1 : 2) + d->with_x * (wide ? 2 : 1)) * d->tile_bytes +
+        2 * d->cos_bytes + (d->with_x ? 2 * d->sum_bytes : 0);
     NEED(d->ub_bytes >= d->work_bytes + 2 * d->shift_bytes + buffers);
     return NULL;
 }
