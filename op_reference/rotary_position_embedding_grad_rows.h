@@ -295,6 +295,8 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[1,24,300,100] cos=*[1,1,300,100] sin=*
 CASE("RotaryPositionEmbeddingGrad", "dy=*[1,2,9000,88] cos=*[1,2,1,88] sin=*[1,2,1,88] x=*[1,2,9000,88] mode=0")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[1,267,32,16] cos=*[1,267,1,16] sin=*[1,267,1,16] x=*[1,267,32,16] mode=0")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[1,167,24,36] cos=*[1,167,1,36] sin=*[1,167,1,36] x=*[1,167,24,36] mode=3")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[3,777,4] cos=*[3,1,4] sin=*[3,1,4] x=*[3,777,4] mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[5,999,6] cos=*[5,1,6] sin=*[5,1,6] x=*[5,999,6] mode=3")
 
 /* the contiguous path: groups, whole and not; few rows for a row of cos; little in an outer step; steps that end inside
  * blocks, joined; halves of odd length */

@@ -205,7 +205,13 @@ static bool cut_groups(RotaryGradTiling *t, int64_t size) {
     if (t->inner <= TILE && cut_whole(t, size)) {
         return true;
     }
-    int64_t group = rows_per_block(t->row * 4), step = most(group, rows_per_block(t->row * size)),
+    int64_t group = rows_per_block(t->row * 4);
+    /* Rows of cos that begin inside blocks stay on one core: there, short rows fill a tile, too. */
+    bool whole = t->cos_rows > 1 && t->cos_stride * t->row * size % GM_BLOCK != 0;
+    while (whole && SLABS * group * t->row < TILE && group < t->inner) {
+        group *= 2;
+    }
+    int64_t step = most(group, rows_per_block(t->row * size)),
             rows = least(most(1, TILE / t->row / step), SLABS * group / step) * step;
     for (; group * t->row <= REACH && rows >= step; rows -= step) {
         t->chunks_inner = ceil_div(t->inner, rows);
