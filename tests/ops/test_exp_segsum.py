@@ -21,15 +21,18 @@ def grad(g, y, dtype=None, **how):
 
 
 def golden(g, y):
-    """grad_input in double and the sum of its absolute terms, for inputs already rounded."""
-    m = to_float(g).astype(np.float64) * to_float(y).astype(np.float64)
-    t = m.shape[-1]
-    own = np.tril(np.ones((t, t), bool), -1)
+    """grad_input in double and the sum of its absolute terms, for inputs already rounded. Element i has the rows from i
+    on, the columns before i; some rows at a time, which stay in the cache."""
+    t = g.shape[-1]
+    columns = np.zeros((2,) + g.shape[:-2] + (t,))
     with np.errstate(all="ignore"):
-        def total(a):
-            below = np.flip(np.cumsum(np.flip(np.where(own, a, 0.0), -2), -2), -2)
-            return np.where(own, below, 0.0).sum(-1)
-        return total(m), total(np.abs(m))
+        for at in range(0, t, 128):
+            some = (Ellipsis, slice(at, at + 128), slice(None))
+            m = to_float(g[some]).astype(np.float64) * to_float(y[some]).astype(np.float64)
+            own = np.arange(t) < np.arange(at, min(t, at + 128))[:, None]
+            for total, a in zip(columns, (m, np.abs(m))):
+                total += np.where(own, np.cumsum(a, -1), 0.0).sum(-2)
+    return np.concatenate((np.zeros_like(columns[..., :1]), columns[..., :-1]), -1)
 
 
 def half_ulp(x, dtype):

@@ -92,6 +92,13 @@ def test_autograd_every_mode_subset_dtype():
                            f"mode {mode} {shape} {cos} {dtype}")
 
 
+def slices(inputs, out, axis, step):
+    """Parts of a problem whose rows of cos do not share rows of dy: they stay in the cache."""
+    for at in range(0, inputs["cos"].shape[axis], step):
+        part = (slice(None),) * axis + (slice(at, at + step),)
+        yield {n: a[part] for n, a in inputs.items()}, {n: a[part] for n, a in out.items()}
+
+
 def test_typical_cases():
     """The three cases of the requirement, whole, with random data and with dy = ones as its test has it."""
     rng = np.random.default_rng(SEED + 1)
@@ -100,7 +107,8 @@ def test_typical_cases():
     for shape, cos, dtype in cases:
         inputs = problem(rng, shape, cos, dtype)
         out, _ = run(MUL, as_mul(inputs), fast=True)
-        within(from_mul(out), autograd(inputs, 0), autograd(inputs, 0, True), dtype, f"typical {shape}")
+        for some, got in slices(inputs, from_mul(out), int(np.argmax(shape)), 128):
+            within(got, autograd(some, 0), autograd(some, 0, True), dtype, f"typical {shape}")
         small = {n: cast(rng.random(tuple(min(k, 64) for k in a.shape), np.float32), "fp32")
                  for n, a in inputs.items()}
         small["dy"][:] = 1
@@ -245,8 +253,9 @@ def test_a_million_rows():
               (("dy", (1 << 20, 8)), ("cos", (1, 8)), ("sin", (1, 8)), ("x", (1 << 20, 8)))}
     out, report = run(RPE, inputs, {"mode": 0}, fast=True)
     assert report["key"] >= 10 and report["workspace"] > 0  # spread over the cores
-    within(out, autograd(inputs, 0), autograd(inputs, 0, True), "fp32", "a million rows")
-    error = np.abs(out["dcos"] - autograd(inputs, 0)["dcos"]) / autograd(inputs, 0)["dcos"]
+    want = autograd(inputs, 0)
+    within(out, want, autograd(inputs, 0, True), "fp32", "a million rows")
+    error = np.abs(out["dcos"] - want["dcos"]) / want["dcos"]
     assert error.max() < 2.0 ** -22, error.max()
 
 
@@ -389,11 +398,11 @@ def test_ends_of_rows():
     for shape, cos in shapes:
         for mode in range(4):
             for dtype in DTYPES:
+                if mode == 2 and shape[-1] % 4:
+                    continue
+                inputs = problem(rng, shape, cos, dtype)
+                want, terms = autograd(inputs, mode), autograd(inputs, mode, True)
                 for with_x in (True, False):
-                    if mode == 2 and shape[-1] % 4:
-                        continue
-                    inputs = problem(rng, shape, cos, dtype)
-                    want, terms = autograd(inputs, mode), autograd(inputs, mode, True)
                     if not with_x:
                         inputs, want = {n: inputs[n] for n in ("dy", "cos", "sin")}, {"dx": want["dx"]}
                     out, report = run(RPE, inputs, {"mode": mode})
