@@ -10,8 +10,6 @@
 #ifndef EXP_SEGSUM_GRAD_H
 #define EXP_SEGSUM_GRAD_H
 
-#include "kernel_operator.h"
-
 #include "exp_segsum_grad_tiling_data.h"
 #include "rows.h"
 

@@ -7,7 +7,6 @@
 #ifndef GRID_H
 #define GRID_H
 
-#include "kernel_operator.h"
 #include "rows.h"
 
 namespace rows {

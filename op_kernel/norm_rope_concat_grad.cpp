@@ -4,7 +4,6 @@
  * Key 0: no weights, every core for itself. Key 1: dgamma and dbeta, with one SyncAll before the
  * last sums.
  */
-#include "kernel_operator.h"
 #include "norm_rope_concat_grad_sums.h"
 
 namespace norm_rope_concat {

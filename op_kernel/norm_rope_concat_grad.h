@@ -18,7 +18,6 @@
 #ifndef NORM_ROPE_CONCAT_GRAD_H
 #define NORM_ROPE_CONCAT_GRAD_H
 
-#include "kernel_operator.h"
 #include "norm_rope_concat_grad_tiling_data.h"
 #include "rows.h"
 

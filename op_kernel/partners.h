@@ -8,7 +8,6 @@
 #ifndef PARTNERS_H
 #define PARTNERS_H
 
-#include "kernel_operator.h"
 #include "grid.h"
 #include "rows.h"
 

@@ -3,7 +3,6 @@
  * RopeGrad: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, R] give q_grad
  * like q and k_grad like k. The formulas are in rope_grad.h.
  */
-#include "kernel_operator.h"
 #include "rope_grad.h"
 
 extern "C" __global__ __aicore__ void rope_grad(GM_ADDR q, GM_ADDR k, GM_ADDR cos, GM_ADDR sin,

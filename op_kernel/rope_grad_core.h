@@ -10,7 +10,6 @@
 #ifndef ROPE_GRAD_CORE_H
 #define ROPE_GRAD_CORE_H
 
-#include "kernel_operator.h"
 #include "rope_grad_tiling_data.h"
 #include "rows.h"
 

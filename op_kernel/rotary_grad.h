@@ -21,7 +21,6 @@
 #ifndef ROTARY_GRAD_H
 #define ROTARY_GRAD_H
 
-#include "kernel_operator.h"
 #include "grid.h"
 #include "partners.h"
 #include "rotary_grad_move.h"

@@ -8,7 +8,6 @@
 #ifndef ROTARY_GRAD_MOVE_H
 #define ROTARY_GRAD_MOVE_H
 
-#include "kernel_operator.h"
 #include "rotary_grad_tiling_data.h"
 #include "rows.h"
 

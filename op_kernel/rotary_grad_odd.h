@@ -22,7 +22,6 @@
 #ifndef ROTARY_GRAD_ODD_H
 #define ROTARY_GRAD_ODD_H
 
-#include "kernel_operator.h"
 #include "grid.h"
 #include "partners.h"
 #include "rotary_grad.h"

@@ -5,7 +5,6 @@
  * rotary_grad.h, for the first generation of the 910 in rotary_mul_grad_910.h: a compilation is for
  * one chip, except on the twin, which is any of them.
  */
-#include "kernel_operator.h"
 
 #if (defined(__NPU_ARCH__) && __NPU_ARCH__ == 1001) ||                                             \
     (defined(__CCE_AICORE__) && __CCE_AICORE__ == 100)

@@ -15,7 +15,6 @@
 #ifndef ROTARY_MUL_GRAD_910_H
 #define ROTARY_MUL_GRAD_910_H
 
-#include "kernel_operator.h"
 #include "rows.h"
 #include "rotary_mul_grad_910_rows.h"
 #include "rotary_grad_tiling_data.h"

@@ -7,7 +7,6 @@
 #ifndef ROTARY_MUL_GRAD_910_ROWS_H
 #define ROTARY_MUL_GRAD_910_ROWS_H
 
-#include "kernel_operator.h"
 #include "rows.h"
 
 namespace rotary_910 {

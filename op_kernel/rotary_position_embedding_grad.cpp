@@ -6,7 +6,6 @@
  * compiler looks for them in the text: the modes of rotary_grad_tiling_data.h (quarter is half with
  * two rotations), plus ROTARY_JOIN.
  */
-#include "kernel_operator.h"
 #define ROTARY_TABLE DTYPE_COS
 #include "rotary_grad_odd_run.h"
 #include "rotary_grad_run.h"

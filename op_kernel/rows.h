@@ -7,6 +7,12 @@
 #ifndef ROWS_H
 #define ROWS_H
 
+/* The one door to Ascend C. Nothing here gives a tensor a shape, and the room for one, 80 bytes,
+ * would be copied with every tensor. The library that runs kernels on a CPU was built with that
+ * room. */
+#if !defined(K_MAX_SHAPE_DIM) && !defined(ASCENDC_CPU_DEBUG)
+#define K_MAX_SHAPE_DIM 0
+#endif
 #include "kernel_operator.h"
 
 /* For what runs in every tile: scalar code is a good part of a tile's time, and a call that is not
