@@ -160,6 +160,12 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
     RotaryGradTiling t;
     if (chip->arch != ASCGRAD_ARCH_910) {
         ascgrad_rotary_plan(&work, chip, &t, launch);
+        if (t.ub_bytes > chip->ub) { /* many terabytes, and a sum for every level of a tree */
+            return ascgrad_refuse(error, node,
+                                  "the sums of %s %s need %u bytes of UB, the chip has %llu",
+                                  name(node, q->dy), ascgrad_shape_text(dy, &a), t.ub_bytes,
+                                  (unsigned long long)chip->ub);
+        }
     } else if (ascgrad_rotary_check_910(node, &work, error) != ASCGRAD_DONE ||
                ascgrad_rotary_plan_910(node, &work, chip, &t, launch, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;

@@ -181,10 +181,10 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     const char *wrong = judge_streams(&d, t);
     if (!wrong) wrong = judge_shares(&d, cores, es);
     struct sizes z = {es, es, es};
-    for (uint32_t i = 7; i < 20; i += 3) {
-        if (t->node.in[i].present && i < 19)
-            z.weight = (int64_t)ascgrad_dtype_size(t->node.in[i].dtype);
-    }
+    uint32_t first = 7; /* of the weights: it decides for all, even where nothing is to be done */
+    while (first < 16 && !t->node.in[first].present)
+        first += 3;
+    if (t->node.in[first].present && t->node.in[first].dtype == ASCGRAD_FP32) z.weight = 4;
     if (t->node.attr[2].i) z.table = (int64_t)ascgrad_dtype_size(t->node.in[19].dtype);
     if (!wrong) wrong = judge_buffers(&d, &z, (int64_t)t->chip.ub);
     if (wrong) return wrong;
