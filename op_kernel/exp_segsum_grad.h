@@ -41,8 +41,8 @@ struct Segsum {
     uint32_t loads, takes;
 };
 
-__aicore__ inline void open_memory(Segsum &s, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
-                                   const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void open_memory(Segsum &s, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
+                               const ExpSegsumGradTilingData &tiling) {
     s.dy.SetGlobalBuffer((__gm__ Elem *)dy);
     s.y.SetGlobalBuffer((__gm__ Elem *)y);
     s.dx.SetGlobalBuffer((__gm__ Elem *)dx);
@@ -57,8 +57,8 @@ __aicore__ inline void open_memory(Segsum &s, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
 }
 
 /* The buffers are as tiling has laid them out. What loads need, */
-__aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
-                                   const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
+                               const ExpSegsumGradTilingData &tiling) {
     open_memory(s, dy, y, dx, tiling);
     pipe->InitBuffer(s.in, 2, tiling.in_bytes);
     s.part[0] = pipe->AllocEventID<HardEvent::MTE2_V>();
@@ -67,21 +67,21 @@ __aicore__ inline void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y
 }
 
 /* and all else, which may wait until the first loads are on their way. */
-__aicore__ inline void open_work(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void open_work(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
     pipe->InitBuffer(s.out, 2, tiling.out_bytes);
     if constexpr (WIDEN) pipe->InitBuffer(s.wide, tiling.wide_bytes);
 }
 
 /* Core c of n gets units [first(c), first(c + 1)). */
-__aicore__ inline int64_t first(int64_t units, int64_t core) {
+AICORE_INLINE int64_t first(int64_t units, int64_t core) {
     int64_t n = GetBlockNum(), each = units / n, more = units % n;
     return each * core + (core < more ? core : more);
 }
 
 /* `rows` rows of both operands from element `from` on, `columns` of a pitch of `t`, to rows of
  * `lanes` elements. Lanes between are filled with 0 as far as the copy can do that: 32 bytes. */
-__aicore__ inline void load_rows(Segsum &s, const LocalTensor<Elem> &to, int64_t from, int64_t t,
-                                 uint32_t rows, uint32_t columns, uint32_t lanes) {
+AICORE_INLINE void load_rows(Segsum &s, const LocalTensor<Elem> &to, int64_t from, int64_t t,
+                             uint32_t rows, uint32_t columns, uint32_t lanes) {
     uint32_t length = columns * sizeof(Elem), room = lanes * sizeof(Elem);
     LocalTensor<Elem> second = to[s.second];
     if (s.direct && length == room) {
@@ -102,13 +102,13 @@ __aicore__ inline void load_rows(Segsum &s, const LocalTensor<Elem> &to, int64_t
 
 /* Casts and products of `count` floats, by repeats where they fill them: a mask is set faster than
  * a count. */
-__aicore__ inline bool fills_repeats(uint32_t count) {
+AICORE_INLINE bool fills_repeats(uint32_t count) {
     return count % LANES == 0 && count / LANES <= REPEATS;
 }
 
 template <typename F, typename G>
-__aicore__ inline void cast_flat(const LocalTensor<F> &dst, const LocalTensor<G> &src,
-                                 RoundMode mode, uint32_t count) {
+AICORE_INLINE void cast_flat(const LocalTensor<F> &dst, const LocalTensor<G> &src, RoundMode mode,
+                             uint32_t count) {
     if (fills_repeats(count)) {
         Cast(dst, src, mode, LANES, count / LANES,
              UnaryRepeatParams(1, 1, sizeof(F) * 2, sizeof(G) * 2));
@@ -117,8 +117,8 @@ __aicore__ inline void cast_flat(const LocalTensor<F> &dst, const LocalTensor<G>
     }
 }
 
-__aicore__ inline void mul_flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                const LocalTensor<float> &b, uint32_t count) {
+AICORE_INLINE void mul_flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                            const LocalTensor<float> &b, uint32_t count) {
     if (fills_repeats(count)) {
         Mul(dst, a, b, LANES, count / LANES, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
     } else {
@@ -127,8 +127,8 @@ __aicore__ inline void mul_flat(const LocalTensor<float> &dst, const LocalTensor
 }
 
 /* Where both operands of a tile are in fp32. */
-__aicore__ inline void operands(Segsum &s, const LocalTensor<Elem> &in, LocalTensor<float> &a,
-                                LocalTensor<float> &b) {
+AICORE_INLINE void operands(Segsum &s, const LocalTensor<Elem> &in, LocalTensor<float> &a,
+                            LocalTensor<float> &b) {
     if constexpr (WIDEN) {
         a = s.wide.Get<float>();
     } else {
@@ -138,9 +138,8 @@ __aicore__ inline void operands(Segsum &s, const LocalTensor<Elem> &in, LocalTen
 }
 
 /* Elements [from, from + count) of both as fp32. */
-__aicore__ inline void widen_part(Segsum &s, const LocalTensor<Elem> &in, uint32_t from,
-                                  uint32_t count, const LocalTensor<float> &a,
-                                  const LocalTensor<float> &b) {
+AICORE_INLINE void widen_part(Segsum &s, const LocalTensor<Elem> &in, uint32_t from, uint32_t count,
+                              const LocalTensor<float> &a, const LocalTensor<float> &b) {
     if constexpr (WIDEN) {
         cast_flat(a[from], in[from], RoundMode::CAST_NONE, count);
         cast_flat(b[from], in[s.second + from], RoundMode::CAST_NONE, count);
@@ -149,8 +148,8 @@ __aicore__ inline void widen_part(Segsum &s, const LocalTensor<Elem> &in, uint32
 }
 
 /* Both operands of a tile as fp32. 16-bit input is free for the next load from here on. */
-__aicore__ inline void widen(Segsum &s, LocalTensor<Elem> &in, uint32_t count,
-                             LocalTensor<float> &a, LocalTensor<float> &b) {
+AICORE_INLINE void widen(Segsum &s, LocalTensor<Elem> &in, uint32_t count, LocalTensor<float> &a,
+                         LocalTensor<float> &b) {
     operands(s, in, a, b);
     if constexpr (WIDEN) {
         vector_done(); /* the last tile is still being read */
@@ -159,13 +158,13 @@ __aicore__ inline void widen(Segsum &s, LocalTensor<Elem> &in, uint32_t count,
     }
 }
 
-__aicore__ inline void release(Segsum &s, LocalTensor<Elem> &in) {
+AICORE_INLINE void release(Segsum &s, LocalTensor<Elem> &in) {
     if constexpr (!WIDEN) s.in.FreeTensor(in);
 }
 
 /* Where fp32 results go: into the output itself, or into scratch until narrow() rounds them. */
-__aicore__ inline LocalTensor<float> result_place(const LocalTensor<Elem> &out,
-                                                  const LocalTensor<float> &scratch) {
+AICORE_INLINE LocalTensor<float> result_place(const LocalTensor<Elem> &out,
+                                              const LocalTensor<float> &scratch) {
     if constexpr (WIDEN) {
         return scratch;
     } else {
@@ -173,8 +172,8 @@ __aicore__ inline LocalTensor<float> result_place(const LocalTensor<Elem> &out,
     }
 }
 
-__aicore__ inline void narrow(const LocalTensor<Elem> &out, const LocalTensor<float> &from,
-                              uint32_t count) {
+AICORE_INLINE void narrow(const LocalTensor<Elem> &out, const LocalTensor<float> &from,
+                          uint32_t count) {
     if constexpr (WIDEN) {
         vector_done();
         cast_flat(out, from, RoundMode::CAST_RINT, count);
@@ -185,13 +184,13 @@ __aicore__ inline void narrow(const LocalTensor<Elem> &out, const LocalTensor<fl
 constexpr uint64_t EACH_BLOCK = 0x0101010101010101ull;
 
 /* The lanes of `byte` in each of the first `blocks` 32-byte blocks. */
-__aicore__ inline uint64_t lanes_of(uint32_t byte, uint32_t blocks) {
+AICORE_INLINE uint64_t lanes_of(uint32_t byte, uint32_t blocks) {
     return (EACH_BLOCK >> (8 * (rows::BLOCK - blocks))) * byte;
 }
 
 /* For SetVectorMask, which is right before all calls that keep the mask, <float, false>: a call
  * with a mask of its own leaves it behind on A2, but not on the 950. */
-__aicore__ inline uint64_t first_lanes(uint32_t n) { /* 1 .. 64 */
+AICORE_INLINE uint64_t first_lanes(uint32_t n) { /* 1 .. 64 */
     return ~0ull >> (LANES - n);
 }
 
@@ -199,8 +198,8 @@ __aicore__ inline uint64_t first_lanes(uint32_t n) { /* 1 .. 64 */
 constexpr uint64_t UPPER = 0x80c0e0f0f8fcfeffull;
 
 /* n times dst row += src row; rows of `lanes` lanes, `step` and `src_step` blocks apart. */
-__aicore__ inline void add_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
-                                uint32_t lanes, uint32_t n, uint32_t step, uint32_t src_step) {
+AICORE_INLINE void add_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
+                            uint32_t lanes, uint32_t n, uint32_t step, uint32_t src_step) {
     for (uint32_t i = 0; i < n; i += REPEATS) {
         LocalTensor<float> d = dst[i * step * rows::BLOCK];
         Add(d, d, src[i * src_step * rows::BLOCK], lanes, least(n - i, REPEATS),
@@ -214,8 +213,8 @@ struct NarrowRows {
     uint32_t blocks, n, rows, row_step, step, src_row_step;
 };
 
-__aicore__ inline void add_narrow_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
-                                       const NarrowRows &r) {
+AICORE_INLINE void add_narrow_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
+                                   const NarrowRows &r) {
     for (uint32_t h = 0; h < r.blocks; h++) {
         for (uint32_t i = 0; i < r.n; i += REPEATS) {
             uint32_t at = (i * r.step + h) * rows::BLOCK;
@@ -229,8 +228,8 @@ __aicore__ inline void add_narrow_rows(const LocalTensor<float> &dst, const Loca
 /* Suffix sums over the rows of each group of `size` rows, a power of two; a row has `blocks`
  * blocks. In step `half` the upper half of every 2 * half rows takes in the total of the lower
  * half, which stands in the lower half's first row. */
-__aicore__ inline void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t size,
-                            uint32_t blocks) {
+AICORE_INLINE void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t size,
+                        uint32_t blocks) {
     uint32_t lanes = blocks * rows::BLOCK;
     for (uint32_t half = 1; half < size; half *= 2) {
         uint32_t groups = rows / (2 * half), step = 2 * half * blocks;
@@ -271,8 +270,8 @@ __aicore__ inline void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t
 }
 
 /* The same for n groups of any size. */
-__aicore__ inline void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_t size,
-                                uint32_t blocks) {
+AICORE_INLINE void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_t size,
+                            uint32_t blocks) {
     uint32_t lanes = blocks * rows::BLOCK, group = size * blocks;
     for (uint32_t half = 1; half < size; half *= 2) {
         vector_done();
@@ -295,8 +294,8 @@ __aicore__ inline void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_
 
 /* Zeros where row k of a matrix does not own lane j < k, if that lies in the block of lanes that
  * holds k; the blocks behind it are left to the sums. Eight rows are a repeat, a block of each. */
-__aicore__ inline void drop_upper(const LocalTensor<float> &d, uint32_t n, uint32_t t,
-                                  uint32_t blocks) {
+AICORE_INLINE void drop_upper(const LocalTensor<float> &d, uint32_t n, uint32_t t,
+                              uint32_t blocks) {
     uint32_t group = t * blocks, full = t / 8, step = 8 * blocks + 1;
     SetVectorMask<float>(0, UPPER);
     if (n < full) { /* all rows of a matrix in a call */
@@ -320,9 +319,9 @@ __aicore__ inline void drop_upper(const LocalTensor<float> &d, uint32_t n, uint3
 
 /* From suffix sums to results for n matrices; `pitch` fp32 from one result to the next. sums:
  * scratch, a block per row. */
-__aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<float> &sums,
-                                const LocalTensor<float> &results, uint32_t n, uint32_t t,
-                                uint32_t blocks, uint32_t pitch) {
+AICORE_INLINE void sum_rows(const LocalTensor<float> &d, const LocalTensor<float> &sums,
+                            const LocalTensor<float> &results, uint32_t n, uint32_t t,
+                            uint32_t blocks, uint32_t pitch) {
     uint32_t rows = n * t;
     drop_upper(d, n, t, blocks);
     vector_done();
@@ -341,8 +340,8 @@ __aicore__ inline void sum_rows(const LocalTensor<float> &d, const LocalTensor<f
 }
 
 /* dst = a + b, all three without gaps. */
-__aicore__ inline void add_flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                const LocalTensor<float> &b, uint32_t count) {
+AICORE_INLINE void add_flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                            const LocalTensor<float> &b, uint32_t count) {
     if (fills_repeats(count)) {
         Add(dst, a, b, LANES, count / LANES, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
     } else {
@@ -351,7 +350,7 @@ __aicore__ inline void add_flat(const LocalTensor<float> &dst, const LocalTensor
 }
 
 /* Sums `rows` rows of `length` into the first one: lower half onto upper half, in place. */
-__aicore__ inline void fold(const LocalTensor<float> &d, uint32_t rows, uint32_t length) {
+AICORE_INLINE void fold(const LocalTensor<float> &d, uint32_t rows, uint32_t length) {
     while (rows > 1) {
         uint32_t half = (rows + 1) / 2;
         vector_done();

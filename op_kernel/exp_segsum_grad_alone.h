@@ -50,8 +50,7 @@ struct Alone {
 
 /* Rows [from, to) in pieces of `step`, the last one first. Those below the block are `shift` floats
  * further apart than they need: two of them are added without a conflict of banks. */
-__aicore__ inline void cut_rows(Alone &x, uint32_t from, uint32_t to, uint32_t step,
-                                uint32_t shift) {
+AICORE_INLINE void cut_rows(Alone &x, uint32_t from, uint32_t to, uint32_t step, uint32_t shift) {
     if (from >= to) return;
     for (uint32_t n = (to - from - 1) / step + 1; n-- > 0;) {
         uint32_t row = from + n * step;
@@ -61,7 +60,7 @@ __aicore__ inline void cut_rows(Alone &x, uint32_t from, uint32_t to, uint32_t s
     }
 }
 
-__aicore__ inline void plan_strip(Alone &x, uint32_t t, uint32_t core) {
+AICORE_INLINE void plan_strip(Alone &x, uint32_t t, uint32_t core) {
     x.t = t;
     x.first = core * STRIP;
     x.strip = core % STRIPS;
@@ -82,7 +81,7 @@ __aicore__ inline void plan_strip(Alone &x, uint32_t t, uint32_t core) {
     cut_rows(x, x.below, t - x.first, HALF / 2, LANES);
 }
 
-__aicore__ inline void load_strip(Alone &x) {
+AICORE_INLINE void load_strip(Alone &x) {
     uint32_t columns = least(x.width, x.t);
     for (uint32_t p = 0; p < x.pieces; p++) {
         int64_t from = (x.first + x.row[p]) * x.t;
@@ -93,7 +92,7 @@ __aicore__ inline void load_strip(Alone &x) {
 }
 
 /* Zeros for the rows that a strip or a half below the block has not. */
-__aicore__ inline void fill_strip(const Alone &x) {
+AICORE_INLINE void fill_strip(const Alone &x) {
     uint32_t rows = x.t - x.first, past = rows - x.below;
     for (uint32_t row = 0; row < up(past, HALF); row += HALF / 2) {
         uint32_t have = past > row ? least(past - row, HALF / 2) : 0;
@@ -108,11 +107,11 @@ __aicore__ inline void fill_strip(const Alone &x) {
     }
 }
 
-__aicore__ inline LocalTensor<float> other(const Alone &x, uint32_t p) {
+AICORE_INLINE LocalTensor<float> other(const Alone &x, uint32_t p) {
     return WIDEN ? x.b[x.at[p] % (2 * LANES)] : x.b[x.at[p]];
 }
 
-__aicore__ inline void widen_piece(Alone &x, uint32_t p) {
+AICORE_INLINE void widen_piece(Alone &x, uint32_t p) {
     uint32_t at = x.at[p], count = x.count[p] * x.width;
     WaitFlag<HardEvent::MTE2_V>(x.loaded[p]);
     x.pipe->ReleaseEventID<HardEvent::MTE2_V>(x.loaded[p]);
@@ -127,7 +126,7 @@ __aicore__ inline void widen_piece(Alone &x, uint32_t p) {
     }
 }
 
-__aicore__ inline void multiply_piece(Alone &x, uint32_t p) {
+AICORE_INLINE void multiply_piece(Alone &x, uint32_t p) {
     widen_piece(x, p);
     vector_done();
     LocalTensor<float> a = x.a[x.at[p]];
@@ -136,7 +135,7 @@ __aicore__ inline void multiply_piece(Alone &x, uint32_t p) {
 }
 
 /* Products of the strip: the tile's to their own rows, all to scratch. */
-__aicore__ inline void multiply_own(const Alone &x) {
+AICORE_INLINE void multiply_own(const Alone &x) {
     uint32_t at = x.width - STRIP, step = x.width / 8;
     Mul(x.left_sums[8], x.a[at], x.b[at], STRIP, x.rows,
         BinaryRepeatParams(1, 1, 1, PAIR_BLOCKS, step, step));
@@ -144,7 +143,7 @@ __aicore__ inline void multiply_own(const Alone &x) {
 }
 
 /* Column sums of rows below the strip: to what the corner is the sum of, and under the tile. */
-__aicore__ inline void add_columns(const Alone &x, const LocalTensor<float> &from) {
+AICORE_INLINE void add_columns(const Alone &x, const LocalTensor<float> &from) {
     LocalTensor<float> corner = x.around[CORNER], under = x.around[UNDER];
     BinaryRepeatParams strips(1, 1, 1, STRIP / 8, STRIP / 8, STRIP / 8);
     if (x.strip) Add(corner, corner, from, STRIP, x.strip, strips);
@@ -152,7 +151,7 @@ __aicore__ inline void add_columns(const Alone &x, const LocalTensor<float> &fro
 }
 
 /* A half of rows below the block, `a` the first: step by step as in fold(), then its sums. */
-__aicore__ inline void step_half(const Alone &x, const LocalTensor<float> &a, uint32_t step) {
+AICORE_INLINE void step_half(const Alone &x, const LocalTensor<float> &a, uint32_t step) {
     uint32_t quarter = HALF / 4 * x.width, half = quarter >> (step - 1);
     if (step == 0) {
         LocalTensor<float> low = a[2 * quarter + LANES], last = low[quarter];
@@ -169,8 +168,8 @@ __aicore__ inline void step_half(const Alone &x, const LocalTensor<float> &a, ui
 constexpr uint32_t HALF_STEPS = 7;
 
 /* n strips, `a` the first: the lower of 2 * `half` rows onto the upper ones. */
-__aicore__ inline void fold_strips(const Alone &x, const LocalTensor<float> &a, uint32_t n,
-                                   uint32_t half) {
+AICORE_INLINE void fold_strips(const Alone &x, const LocalTensor<float> &a, uint32_t n,
+                               uint32_t half) {
     uint32_t size = STRIP * x.width, width = x.width / 8;
     BinaryRepeatParams rows(1, 1, 1, width, width, width);
     BinaryRepeatParams blocks(width, width, width, 1, 1, 1); /* a block of all rows to a repeat */
@@ -189,28 +188,28 @@ __aicore__ inline void fold_strips(const Alone &x, const LocalTensor<float> &a, 
 }
 
 /* Rows left of the block: 128 columns to 64, to 8. */
-__aicore__ inline void fold_left(const Alone &x, const LocalTensor<float> &a, uint32_t rows) {
+AICORE_INLINE void fold_left(const Alone &x, const LocalTensor<float> &a, uint32_t rows) {
     uint32_t width = x.width / 8;
     Add(a, a, a[LANES], LANES, rows, BinaryRepeatParams(1, 1, 1, width, width, width));
 }
-__aicore__ inline void sum_eights(const Alone &x, const LocalTensor<float> &a, uint32_t row,
-                                  uint32_t rows) {
+AICORE_INLINE void sum_eights(const Alone &x, const LocalTensor<float> &a, uint32_t row,
+                              uint32_t rows) {
     BlockReduceSum(x.around[EIGHTS + row * 8], a, rows, LANES, 1, 1, x.width / 8);
 }
 
 /* Row sums of those rows; the corner has them, too. */
-__aicore__ inline void sum_rows_left(const Alone &x, uint32_t row, uint32_t rows) {
+AICORE_INLINE void sum_rows_left(const Alone &x, uint32_t row, uint32_t rows) {
     LocalTensor<float> sums = x.around[ROWS_LEFT + row], eights = x.around[EIGHTS + row * 8];
     BlockReduceSum(sums, eights, rows / 8, LANES, 1, 1, 8);
 }
-__aicore__ inline void add_rows_left(const Alone &x, uint32_t row, uint32_t rows) {
+AICORE_INLINE void add_rows_left(const Alone &x, uint32_t row, uint32_t rows) {
     LocalTensor<float> to = x.around[CORNER + x.strip * STRIP + row];
     Add(to, to, x.around[ROWS_LEFT + row], rows, 1, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
 }
 
 /* What is done with one piece of strips while the next is multiplied, and the one after it: column
  * sums of each strip, and row sums. `low`: the second half of a step, behind a barrier. */
-__aicore__ inline void sum_piece(const Alone &x, uint32_t p, uint32_t half, bool low) {
+AICORE_INLINE void sum_piece(const Alone &x, uint32_t p, uint32_t half, bool low) {
     uint32_t row = x.row[p], n = strips_of(x.count[p]), rows = n * STRIP;
     LocalTensor<float> a = x.a[x.at[p]];
     fold_strips(x, a, n, low ? half / 2 : half);
@@ -224,13 +223,13 @@ __aicore__ inline void sum_piece(const Alone &x, uint32_t p, uint32_t half, bool
 
 /* The sums of all columns, from the last strip up. Without columns to the left it is not yet time
  * for that. */
-__aicore__ inline void chain_piece(const Alone &x, uint32_t p, uint32_t strip) {
+AICORE_INLINE void chain_piece(const Alone &x, uint32_t p, uint32_t strip) {
     if (x.left == 0 || strip >= strips_of(x.count[p])) return;
     add_columns(x, x.a[x.at[p] + strip * STRIP * x.width + x.left]);
 }
 
 /* The strips below the strip; no call waits for the one before. */
-__aicore__ inline void sum_strips(Alone &x, uint32_t from, uint32_t to) {
+AICORE_INLINE void sum_strips(Alone &x, uint32_t from, uint32_t to) {
     for (uint32_t p = from; p < to + 3; p++) {
         uint32_t one = p - 1, two = p - 2, three = p - 3;
         bool first = one >= from && one < to, second = p >= from + 2 && two < to;
@@ -248,7 +247,7 @@ __aicore__ inline void sum_strips(Alone &x, uint32_t from, uint32_t to) {
 }
 
 /* The sums left of the tile, as in sum_left() and add_left(). */
-__aicore__ inline void step_left(const Alone &x, uint32_t step) {
+AICORE_INLINE void step_left(const Alone &x, uint32_t step) {
     uint32_t lanes = x.strip * STRIP, width = x.width / 8;
     LocalTensor<float> from = x.own[x.left];
     if (lanes == 0) return;
@@ -267,7 +266,7 @@ __aicore__ inline void step_left(const Alone &x, uint32_t step) {
 /* The strip itself; where the block has columns to its left, as in add_around(). There the row sum
  * is added to 0 before it is added to others; here a sum that is -0 becomes 0, which is the same.
  */
-__aicore__ inline void step_own(Alone &x, uint32_t step) {
+AICORE_INLINE void step_own(Alone &x, uint32_t step) {
     BinaryRepeatParams rows(1, 1, 1, PAIR_BLOCKS, PAIR_BLOCKS, 1);
     if (step == 0) widen_piece(x, 0);
     if (step == 1) multiply_own(x);
@@ -287,7 +286,7 @@ __aicore__ inline void step_own(Alone &x, uint32_t step) {
 }
 
 /* The row under the tile, and the corner, as in add_below(). */
-__aicore__ inline void add_under(const Alone &x) {
+AICORE_INLINE void add_under(const Alone &x) {
     LocalTensor<float> last = x.left_sums[(STRIP - 1) * PAIR_LANES], tile = last[8];
     LocalTensor<float> corner = x.around[CORNER_SUMS];
     BlockReduceSum(corner, x.around[CORNER], 2, LANES, 1, 1, 8);
@@ -299,7 +298,7 @@ __aicore__ inline void add_under(const Alone &x) {
     vector_done();
 }
 
-__aicore__ inline void sum_strip(Alone &x) {
+AICORE_INLINE void sum_strip(Alone &x) {
     for (uint32_t step = 0; step < (x.left ? 7 : 4); step++) {
         step_own(x, step);
         vector_done();
@@ -324,7 +323,7 @@ __aicore__ inline void sum_strip(Alone &x) {
 }
 
 /* The buffers are as tiling has laid them out. The first copies do not wait for all of that. */
-__aicore__ inline void open_alone(Alone &x, const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void open_alone(Alone &x, const ExpSegsumGradTilingData &tiling) {
     x.pipe->InitBuffer(x.in, tiling.in_bytes);
     x.raw = x.in.Get<Elem>();
     load_strip(x);
@@ -346,7 +345,7 @@ __aicore__ inline void open_alone(Alone &x, const ExpSegsumGradTilingData &tilin
     x.around = x.sums.Get<float>();
 }
 
-AICORE_FLAT void run_alone(Alone &x, const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void run_alone(Alone &x, const ExpSegsumGradTilingData &tiling) {
     plan_strip(x, tiling.size, GetBlockIdx());
     open_alone(x, tiling);
     Duplicate(x.tile, 0.0f, LANES, PAIR / LANES, 1, 8);

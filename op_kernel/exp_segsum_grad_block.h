@@ -50,28 +50,28 @@ constexpr uint32_t FROM_CORNER = FROM_LEFT + BLOCK;
 constexpr uint32_t SPREAD = FROM_CORNER + BLOCK;
 static_assert(SPREAD + 8 * BLOCK <= EXP_SEGSUM_TILE, "the scratch fits into the operand");
 
-__aicore__ inline uint32_t strips_of(uint32_t rows) {
+AICORE_INLINE uint32_t strips_of(uint32_t rows) {
     return (rows + STRIP - 1) / STRIP;
 }
 
 /* Where strip i begins. In pairs, the strips 0 and 2 have rows as long as those of the next one. */
-__aicore__ inline uint32_t start(uint32_t i, bool pairs) {
+AICORE_INLINE uint32_t start(uint32_t i, bool pairs) {
     uint32_t longer = pairs ? least((i + 1) / 2, NARROW / 2) : 0;
     return STRIP * STRIP * (i * (i + 1) / 2 + longer);
 }
 
-__aicore__ inline uint32_t row_blocks(uint32_t i, bool pairs) { /* of its rows */
+AICORE_INLINE uint32_t row_blocks(uint32_t i, bool pairs) { /* of its rows */
     return STRIP / 8 * (i + (pairs && i < NARROW && i % 2 == 0 ? 2 : 1));
 }
 
-__aicore__ inline uint32_t tile_of(uint32_t i) { /* its left sums; a block later, the tile */
+AICORE_INLINE uint32_t tile_of(uint32_t i) { /* its left sums; a block later, the tile */
     return i / 2 * PAIR + i % 2 * TILE_LANES;
 }
 
 using TileBuffer = TBuf<TPosition::VECCALC>;
 
-__aicore__ inline void open_block(Segsum &s, TileBuffer &tiles, TPipe *pipe,
-                                  const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void open_block(Segsum &s, TileBuffer &tiles, TPipe *pipe,
+                              const ExpSegsumGradTilingData &tiling) {
     open_work(s, pipe, tiling);
     pipe->InitBuffer(tiles, tiling.tiles_bytes);
     /* A block with an odd number of strips leaves a tile unwritten. */
@@ -80,8 +80,8 @@ __aicore__ inline void open_block(Segsum &s, TileBuffer &tiles, TPipe *pipe,
 }
 
 /* The strips from `row` to `rows`. */
-__aicore__ inline void load_strips(Segsum &s, const LocalTensor<Elem> &in, int64_t at, int64_t t,
-                                   uint32_t row, uint32_t rows, uint32_t end, uint32_t step) {
+AICORE_INLINE void load_strips(Segsum &s, const LocalTensor<Elem> &in, int64_t at, int64_t t,
+                               uint32_t row, uint32_t rows, uint32_t end, uint32_t step) {
     constexpr uint32_t BLOCKS = STRIP / IN_BLOCK;
     uint32_t to = start(row / STRIP, s.pairs), lanes = row + STRIP;
     at += row * t;
@@ -108,7 +108,7 @@ __aicore__ inline void load_strips(Segsum &s, const LocalTensor<Elem> &in, int64
 
 /* at: element offset of the block's first row and column; t: row pitch of the matrix. `step` rows
  * of a strip are copied at once: 16, or 8 to leave out more of what lies above the diagonal. */
-__aicore__ inline void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, uint32_t step) {
+AICORE_INLINE void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, uint32_t step) {
     LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
     uint32_t turn = s.loads++ % 2;
     s.block[turn] = in;
@@ -124,13 +124,13 @@ __aicore__ inline void load_block(Segsum &s, int64_t at, int64_t t, uint32_t row
 }
 
 /* What load_block brings, in elements of one operand. */
-__aicore__ inline uint32_t loaded(uint32_t rows, uint32_t n, bool pairs) {
+AICORE_INLINE uint32_t loaded(uint32_t rows, uint32_t n, bool pairs) {
     return start(n, pairs) - (STRIP * n - rows) * STRIP * n;
 }
 
 /* Zeros for the rows from `rows` on, and for a repeat and more behind the last strip, which is
  * read with it. */
-__aicore__ inline void fill_block(const LocalTensor<float> &x, uint32_t rows, uint32_t n) {
+AICORE_INLINE void fill_block(const LocalTensor<float> &x, uint32_t rows, uint32_t n) {
     uint32_t from = loaded(rows, n, false), end = start(n, false) + (n < STRIPS ? BLOCK : 0);
     if (from < end) Duplicate(x[from], 0.0f, end - from);
     uint32_t lanes = STRIP * n, gap = lanes - up(rows, 8);
@@ -146,7 +146,7 @@ struct Strip {
     bool pairs;
 };
 
-__aicore__ inline Strip strip_at(uint32_t i, bool pairs) {
+AICORE_INLINE Strip strip_at(uint32_t i, bool pairs) {
     Strip x = {i,
                start(i, pairs),
                tile_of(i),
@@ -156,7 +156,7 @@ __aicore__ inline Strip strip_at(uint32_t i, bool pairs) {
     return x;
 }
 
-__aicore__ inline void go_on(Strip &x) {
+AICORE_INLINE void go_on(Strip &x) {
     x.at += STRIP * 8 * x.step;
     x.step = row_blocks(++x.i, x.pairs);
     x.tile += x.turn;
@@ -165,9 +165,9 @@ __aicore__ inline void go_on(Strip &x) {
 
 /* Products of the strips [i, end): the diagonal tiles into their own rows, then everything in
  * place. */
-__aicore__ inline void multiply_strips(uint32_t i, uint32_t end, bool pairs,
-                                       const LocalTensor<float> &a, const LocalTensor<float> &b,
-                                       const LocalTensor<float> &tiles) {
+AICORE_INLINE void multiply_strips(uint32_t i, uint32_t end, bool pairs,
+                                   const LocalTensor<float> &a, const LocalTensor<float> &b,
+                                   const LocalTensor<float> &tiles) {
     Strip x = strip_at(i, pairs);
     uint32_t from = x.at;
     BinaryRepeatParams rows(1, 1, 1, PAIR_BLOCKS, 0, 0);
@@ -186,8 +186,8 @@ __aicore__ inline void multiply_strips(uint32_t i, uint32_t end, bool pairs,
 }
 
 /* R_I, as 8 partial sums: columns 0..63, then the others on top. */
-__aicore__ inline void sum_left(uint32_t i, uint32_t end, bool pairs, const LocalTensor<float> &a,
-                                const LocalTensor<float> &more, const LocalTensor<float> &tiles) {
+AICORE_INLINE void sum_left(uint32_t i, uint32_t end, bool pairs, const LocalTensor<float> &a,
+                            const LocalTensor<float> &more, const LocalTensor<float> &tiles) {
     Strip x = strip_at(i, pairs);
     for (uint32_t lanes = STRIP * i; lanes < STRIP * end; lanes += STRIP) {
         if (lanes <= LANES) SetVectorMask<float>(0, first_lanes(lanes));
@@ -203,8 +203,8 @@ __aicore__ inline void sum_left(uint32_t i, uint32_t end, bool pairs, const Loca
     }
 }
 
-__aicore__ inline void add_left(uint32_t n, const LocalTensor<float> &more,
-                                const LocalTensor<float> &tiles) {
+AICORE_INLINE void add_left(uint32_t n, const LocalTensor<float> &more,
+                            const LocalTensor<float> &tiles) {
     Strip x = strip_at(NARROW + 1, false); /* its tile, the same in pairs */
     BinaryRepeatParams rows(PAIR_BLOCKS, PAIR_BLOCKS, 1, 8 * PAIR_BLOCKS, 8 * PAIR_BLOCKS, 8);
     uint64_t own = EACH_BLOCK * 3; /* two sums of eight columns, then two more for each strip */
@@ -219,14 +219,14 @@ __aicore__ inline void add_left(uint32_t n, const LocalTensor<float> &more,
 }
 
 /* Pieces of 64 columns that strips have left of their diagonal tiles, the first strip none. */
-__aicore__ inline uint32_t pieces_of(uint32_t n) {
+AICORE_INLINE uint32_t pieces_of(uint32_t n) {
     return n - 1 + (n > NARROW + 1 ? n - NARROW - 1 : 0);
 }
 
 /* The first step of the column sums: the lower half of each strip onto its upper half. n: strips in
  * all. */
-__aicore__ inline void halve_strips(uint32_t i, uint32_t end, uint32_t n, bool pairs,
-                                    const LocalTensor<float> &a, const LocalTensor<float> &halved) {
+AICORE_INLINE void halve_strips(uint32_t i, uint32_t end, uint32_t n, bool pairs,
+                                const LocalTensor<float> &a, const LocalTensor<float> &halved) {
     Strip x = strip_at(i, pairs);
     BinaryRepeatParams rows(1, 1, 1, pieces_of(n) * LANES / 8, 0, 0);
     SetVectorMask<float>(0, ~0ull);
@@ -245,8 +245,8 @@ __aicore__ inline void halve_strips(uint32_t i, uint32_t end, uint32_t n, bool p
 }
 
 /* Column sums of every strip into its first row, then C_I for all I from the last strip up. */
-__aicore__ inline void sum_columns(uint32_t n, const LocalTensor<float> &halved,
-                                   const LocalTensor<float> &columns) {
+AICORE_INLINE void sum_columns(uint32_t n, const LocalTensor<float> &halved,
+                               const LocalTensor<float> &columns) {
     uint32_t pieces = pieces_of(n);
     BinaryRepeatParams flat(1, 1, 1, 8, 8, 8), strips(1, 1, 1, STRIP / 8, STRIP / 8, STRIP / 8);
     SetVectorMask<float>(0, ~0ull);
@@ -266,8 +266,8 @@ __aicore__ inline void sum_columns(uint32_t n, const LocalTensor<float> &halved,
 }
 
 /* 8 lanes per strip, `step` blocks apart, to the left sums of each tile's last row. */
-__aicore__ inline void add_corners(uint32_t n, const LocalTensor<float> &from, uint32_t step,
-                                   const LocalTensor<float> &tiles) {
+AICORE_INLINE void add_corners(uint32_t n, const LocalTensor<float> &from, uint32_t step,
+                               const LocalTensor<float> &tiles) {
     uint32_t pairs = n / 2;
     LocalTensor<float> last = tiles[(STRIP - 1) * PAIR_LANES];
     if (pairs) {
@@ -279,9 +279,8 @@ __aicore__ inline void add_corners(uint32_t n, const LocalTensor<float> &from, u
 }
 
 /* The row under each tile, corner and all, added to the tile's last row. */
-__aicore__ inline void add_below(uint32_t n, const LocalTensor<float> &columns,
-                                 const LocalTensor<float> &corners,
-                                 const LocalTensor<float> &tiles) {
+AICORE_INLINE void add_below(uint32_t n, const LocalTensor<float> &columns,
+                             const LocalTensor<float> &corners, const LocalTensor<float> &tiles) {
     LocalTensor<float> last = tiles[(STRIP - 1) * PAIR_LANES + 8];
     BinaryRepeatParams pairs(1, 1, 1, PAIR / 8, PAIR / 8, 2 * C_STEP);
     SetVectorMask<float>(0, first_lanes(STRIP));
@@ -300,7 +299,7 @@ __aicore__ inline void add_below(uint32_t n, const LocalTensor<float> &columns,
 }
 
 /* Suffix sums over the 16 rows of all pairs of tiles, as in scan(). */
-__aicore__ inline void scan_tiles(const LocalTensor<float> &tiles, uint32_t pairs) {
+AICORE_INLINE void scan_tiles(const LocalTensor<float> &tiles, uint32_t pairs) {
     SetVectorMask<float>(0, first_lanes(PAIR_LANES));
     for (uint32_t half = PAIR_LANES, groups = STRIP / 2 * pairs; half < PAIR / 2; half *= 2) {
         BinaryRepeatParams steps(1, 1, 1, half / 4, half / 4, half / 4);
@@ -322,9 +321,9 @@ __aicore__ inline void scan_tiles(const LocalTensor<float> &tiles, uint32_t pair
 
 /* From suffix sums to results: row k of a tile owns its left sums and the lanes j < k. Of each pair
  * the tiles [from, to). */
-__aicore__ inline void sum_tiles(const LocalTensor<float> &tiles, const LocalTensor<float> &sums,
-                                 const LocalTensor<float> &results, uint32_t pairs, uint32_t from,
-                                 uint32_t to) {
+AICORE_INLINE void sum_tiles(const LocalTensor<float> &tiles, const LocalTensor<float> &sums,
+                             const LocalTensor<float> &results, uint32_t pairs, uint32_t from,
+                             uint32_t to) {
     SetVectorMask<float>(0, UPPER);
     for (uint32_t part = from * TILE_LANES; part < to * TILE_LANES; part += TILE_LANES) {
         for (uint32_t q = 0; q < STRIP; q += 8) {
@@ -347,9 +346,9 @@ __aicore__ inline void sum_tiles(const LocalTensor<float> &tiles, const LocalTen
 }
 
 /* Tiles to results, of each pair the tiles [from, to); scratch: the first operand. */
-__aicore__ inline void finish_tiles(Segsum &s, const LocalTensor<float> &tiles,
-                                    const LocalTensor<float> &scratch, uint32_t pairs,
-                                    uint32_t from, uint32_t to) {
+AICORE_INLINE void finish_tiles(Segsum &s, const LocalTensor<float> &tiles,
+                                const LocalTensor<float> &scratch, uint32_t pairs, uint32_t from,
+                                uint32_t to) {
     uint32_t at = from * STRIP;
     scan_tiles(tiles, pairs);
     LocalTensor<Elem> out = s.out.AllocTensor<Elem>();
@@ -359,12 +358,12 @@ __aicore__ inline void finish_tiles(Segsum &s, const LocalTensor<float> &tiles,
     s.out.EnQue(out);
 }
 
-__aicore__ inline void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
-                                    const LocalTensor<float> &scratch) {
+AICORE_INLINE void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
+                                const LocalTensor<float> &scratch) {
     finish_tiles(s, tiles, scratch, (n + 1) / 2, 0, 2);
 }
 
-__aicore__ inline void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint32_t rows) {
+AICORE_INLINE void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint32_t rows) {
     LocalTensor<Elem> out = s.out.DeQue<Elem>();
     if (s.direct) {
         DataCopy(to, out, rows);
@@ -376,9 +375,9 @@ __aicore__ inline void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint
 }
 
 /* From the operands to the left sums and half strips of the strips [i, end). */
-__aicore__ inline void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_t n, bool pairs,
-                                    const LocalTensor<float> &a, const LocalTensor<float> &b,
-                                    const LocalTensor<float> &tiles) {
+AICORE_INLINE void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_t n, bool pairs,
+                                const LocalTensor<float> &a, const LocalTensor<float> &b,
+                                const LocalTensor<float> &tiles) {
     if (rows < BLOCK && end == n) {
         fill_block(a, rows, n);
         fill_block(b, rows, n);
@@ -392,14 +391,14 @@ __aicore__ inline void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uin
 
 /* How many strips of a block are left for later: the short ones where loading takes longer than the
  * sums. Otherwise all; a buffer is free sooner that way. */
-__aicore__ inline uint32_t late_strips(uint32_t n, bool slow) {
+AICORE_INLINE uint32_t late_strips(uint32_t n, bool slow) {
     return slow && n > NARROW ? NARROW : n;
 }
 
 /* The block that comes next: its strips from `late` on, while the others are still on their way. */
-__aicore__ inline LocalTensor<Elem> begin_block(Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
-                                                LocalTensor<float> &a, LocalTensor<float> &b,
-                                                const LocalTensor<float> &tiles) {
+AICORE_INLINE LocalTensor<Elem> begin_block(Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
+                                            LocalTensor<float> &a, LocalTensor<float> &b,
+                                            const LocalTensor<float> &tiles) {
     uint32_t turn = s.takes++ % 2;
     LocalTensor<Elem> in = s.block[turn];
     operands(s, in, a, b);
@@ -417,21 +416,21 @@ __aicore__ inline LocalTensor<Elem> begin_block(Segsum &s, uint32_t late, uint32
 }
 
 /* The other strips; then the first operand is free. */
-__aicore__ inline void begin_rest(const Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
-                                  const LocalTensor<float> &a, const LocalTensor<float> &b,
-                                  const LocalTensor<float> &tiles) {
+AICORE_INLINE void begin_rest(const Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
+                              const LocalTensor<float> &a, const LocalTensor<float> &b,
+                              const LocalTensor<float> &tiles) {
     begin_strips(0, late, rows, n, s.pairs, a, b, tiles);
     vector_done();
     add_left(n, b[LEFT_MORE], tiles);
 }
 
-__aicore__ inline void load_matrix(Segsum &s, int64_t &next, int64_t end, int64_t t) {
+AICORE_INLINE void load_matrix(Segsum &s, int64_t &next, int64_t end, int64_t t) {
     if (next >= end) return;
     load_block(s, next * t * t, t, t, STRIP);
     next++;
 }
 
-AICORE_FLAT void run_block(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void run_block(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
     int64_t t = tiling.size, core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit;
     if (end > tiling.matrices) end = tiling.matrices;

@@ -17,13 +17,13 @@ struct SmallShape {
     bool dense;      /* rows fill 32-byte blocks of fp32: matrices are copied as they lie */
 };
 
-__aicore__ inline SmallShape small_shape(uint32_t t) {
+AICORE_INLINE SmallShape small_shape(uint32_t t) {
     bool dense = t % rows::BLOCK == 0;
     SmallShape shape = {t, dense ? t : up(t, IN_BLOCK), dense ? t : up(t, 16), dense};
     return shape;
 }
 
-__aicore__ inline void load_small(Segsum &s, const SmallShape &shape, int64_t from, uint32_t n) {
+AICORE_INLINE void load_small(Segsum &s, const SmallShape &shape, int64_t from, uint32_t n) {
     LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
     uint32_t t = shape.t;
     int64_t at = from * t * t;
@@ -37,7 +37,7 @@ __aicore__ inline void load_small(Segsum &s, const SmallShape &shape, int64_t fr
     s.in.EnQue(in);
 }
 
-__aicore__ inline void store_small(Segsum &s, const SmallShape &shape, int64_t from, uint32_t n) {
+AICORE_INLINE void store_small(Segsum &s, const SmallShape &shape, int64_t from, uint32_t n) {
     LocalTensor<Elem> out = s.out.DeQue<Elem>();
     uint32_t t = shape.t, blocks = shape.dense ? 1 : n;
     uint32_t length = (shape.dense ? n * t : t) * sizeof(Elem);
@@ -49,8 +49,8 @@ __aicore__ inline void store_small(Segsum &s, const SmallShape &shape, int64_t f
 
 /* sum_rows for T = 8 and 16, whose rows would leave most lanes idle: a matrix is 1 or 4 full
  * repeats, and the lanes that row k does not own are the same bits of a repeat in every matrix. */
-__aicore__ inline void sum_narrow_rows(const LocalTensor<float> &d, const LocalTensor<float> &sums,
-                                       const LocalTensor<float> &results, uint32_t n, uint32_t t) {
+AICORE_INLINE void sum_narrow_rows(const LocalTensor<float> &d, const LocalTensor<float> &sums,
+                                   const LocalTensor<float> &results, uint32_t n, uint32_t t) {
     uint32_t rows = LANES / t, repeats = t / rows;
     for (uint32_t c = 0; c < repeats; c++) {
         uint64_t mask[2] = {0, 0};
@@ -78,15 +78,15 @@ struct SmallShare {
     int64_t next, end, tile;
 };
 
-__aicore__ inline void load_next_small(Segsum &s, const SmallShape &shape, SmallShare &share) {
+AICORE_INLINE void load_next_small(Segsum &s, const SmallShape &shape, SmallShare &share) {
     int64_t left = share.end - share.next;
     if (left <= 0) return;
     load_small(s, shape, share.next, left < share.tile ? left : share.tile);
     share.next += share.tile;
 }
 
-__aicore__ inline void compute_small(Segsum &s, const SmallShape &shape, SmallShare &share,
-                                     LocalTensor<Elem> &in, uint32_t n) {
+AICORE_INLINE void compute_small(Segsum &s, const SmallShape &shape, SmallShare &share,
+                                 LocalTensor<Elem> &in, uint32_t n) {
     LocalTensor<float> a, b;
     uint32_t t = shape.t, blocks = shape.pitch / rows::BLOCK, count = n * t * shape.pitch;
     if (!WIDEN) load_next_small(s, shape, share);
@@ -110,7 +110,7 @@ __aicore__ inline void compute_small(Segsum &s, const SmallShape &shape, SmallSh
     s.out.EnQue(out);
 }
 
-AICORE_FLAT void run_small(Segsum &s, const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void run_small(Segsum &s, const ExpSegsumGradTilingData &tiling) {
     SmallShape shape = small_shape(tiling.size);
     int64_t core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit, tile = tiling.tile;

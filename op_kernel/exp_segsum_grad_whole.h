@@ -15,8 +15,8 @@ struct Whole {
     TBuf<TPosition::VECCALC> table; /* column sums, row sums, totals of the tiles of block 0 */
 };
 
-__aicore__ inline void open_whole(Segsum &s, Whole &w, TPipe *pipe,
-                                  const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void open_whole(Segsum &s, Whole &w, TPipe *pipe,
+                              const ExpSegsumGradTilingData &tiling) {
     pipe->InitBuffer(w.table, tiling.sums_bytes);
     /* A last block of up to 64 rows leaves half of its row sums unwritten. */
     Duplicate(w.table.Get<float>(), 0.0f, tiling.sums_bytes / sizeof(float));
@@ -24,12 +24,12 @@ __aicore__ inline void open_whole(Segsum &s, Whole &w, TPipe *pipe,
 }
 
 /* Only one block, the second of three, has tiles both below it and to its left: (r, 0), r >= 4. */
-__aicore__ inline uint32_t whole_total_at(const Large &l, int64_t r) {
+AICORE_INLINE uint32_t whole_total_at(const Large &l, int64_t r) {
     return total_at(l, 0, 0, 0) + r * 8;
 }
 
 /* All tiles of a matrix, then its diagonal blocks as row half number `halves`. */
-__aicore__ inline void advance_whole(const Large &l, Tile &tile) {
+AICORE_INLINE void advance_whole(const Large &l, Tile &tile) {
     if (++tile.j < (tile.r < l.halves ? tile.r / 2 : l.blocks)) return;
     tile.j = 0;
     if (++tile.r <= l.halves) return;
@@ -37,7 +37,7 @@ __aicore__ inline void advance_whole(const Large &l, Tile &tile) {
     tile.m++;
 }
 
-__aicore__ inline void load_next_whole(Segsum &s, const Large &l, Tile &next, int64_t end) {
+AICORE_INLINE void load_next_whole(Segsum &s, const Large &l, Tile &next, int64_t end) {
     if (next.m >= end) return;
     if (next.r < l.halves) {
         load_tile(s, l, next);
@@ -47,9 +47,8 @@ __aicore__ inline void load_next_whole(Segsum &s, const Large &l, Tile &next, in
     advance_whole(l, next);
 }
 
-__aicore__ inline void gather_whole(const Large &l, const LocalTensor<float> &table,
-                                    const Around &w, uint32_t n,
-                                    const LocalTensor<float> &scratch) {
+AICORE_INLINE void gather_whole(const Large &l, const LocalTensor<float> &table, const Around &w,
+                                uint32_t n, const LocalTensor<float> &scratch) {
     uint32_t under = 2 * (w.i + 1);
     Parts p = {{table[below_at(l, 0, w.i, under)], table[left_at(l, 0, w.i, 0)],
                 table[whole_total_at(l, under)]},
@@ -62,7 +61,7 @@ __aicore__ inline void gather_whole(const Large &l, const LocalTensor<float> &ta
     spread_sums(w, n, scratch);
 }
 
-AICORE_FLAT void run_whole(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void run_whole(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
     Whole whole;
     const Large &l = whole.shape;
     measure_large(whole.shape, tiling);

@@ -21,11 +21,6 @@
 #define AICORE_INLINE __aicore__ inline __attribute__((always_inline))
 #endif
 
-/* For a whole path of a kernel: everything it calls becomes part of it. */
-#ifndef AICORE_FLAT
-#define AICORE_FLAT __attribute__((flatten)) __aicore__ inline
-#endif
-
 namespace rows {
 
 using namespace AscendC;
