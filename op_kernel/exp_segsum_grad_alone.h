@@ -345,7 +345,7 @@ AICORE_INLINE void open_alone(Alone &x, const ExpSegsumGradTilingData &tiling) {
     x.around = x.sums.Get<float>();
 }
 
-AICORE_INLINE void run_alone(Alone &x, const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_alone(Alone &x, const ExpSegsumGradTilingData &tiling) {
     plan_strip(x, tiling.size, GetBlockIdx());
     open_alone(x, tiling);
     Duplicate(x.tile, 0.0f, LANES, PAIR / LANES, 1, 8);

@@ -430,7 +430,7 @@ AICORE_INLINE void load_matrix(Segsum &s, int64_t &next, int64_t end, int64_t t)
     next++;
 }
 
-AICORE_INLINE void run_block(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_block(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
     int64_t t = tiling.size, core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit;
     if (end > tiling.matrices) end = tiling.matrices;

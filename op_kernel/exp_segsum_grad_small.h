@@ -110,7 +110,7 @@ AICORE_INLINE void compute_small(Segsum &s, const SmallShape &shape, SmallShare 
     s.out.EnQue(out);
 }
 
-AICORE_INLINE void run_small(Segsum &s, const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_small(Segsum &s, const ExpSegsumGradTilingData &tiling) {
     SmallShape shape = small_shape(tiling.size);
     int64_t core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit, tile = tiling.tile;

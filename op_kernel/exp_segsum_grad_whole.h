@@ -61,7 +61,7 @@ AICORE_INLINE void gather_whole(const Large &l, const LocalTensor<float> &table,
     spread_sums(w, n, scratch);
 }
 
-AICORE_INLINE void run_whole(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_whole(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
     Whole whole;
     const Large &l = whole.shape;
     measure_large(whole.shape, tiling);

@@ -21,6 +21,11 @@
 #define AICORE_INLINE __aicore__ inline __attribute__((always_inline))
 #endif
 
+/* For a whole path of a kernel; the twin's compiler must be told to inline all that it calls. */
+#ifndef AICORE_FLAT
+#define AICORE_FLAT AICORE_INLINE
+#endif
+
 namespace rows {
 
 using namespace AscendC;
