@@ -214,20 +214,29 @@ ascgrad_result ascgrad_need_concrete(const struct ascgrad_node *node, uint32_t i
     return ASCGRAD_DONE;
 }
 
-/* The columns in which an argument has this dtype, as bits. */
+/* The columns in which an argument has this dtype, as bits. Tiling asks for every argument of every
+ * launch: one walk through the list, and no calls. */
 static uint32_t columns_with(const char *types, int32_t dtype) {
+    const char *name = ascgrad_dtype_name(dtype);
     uint32_t found = 0;
-    int32_t here;
-    for (uint32_t c = 0; (here = ascgrad_type_at(types, c)) >= 0; c++) {
-        found |= here == dtype ? 1u << c : 0;
+    for (uint32_t column = 1;; column <<= 1) {
+        size_t same = 0;
+        while (name[same] && types[same] == name[same]) {
+            same++;
+        }
+        types += same;
+        if (!name[same] && (*types == ',' || !*types)) found |= column;
+        while (*types && *types != ',') {
+            types++;
+        }
+        if (!*types++) return found;
     }
-    return found;
 }
 
 static uint32_t all_columns(const struct ascgrad_ir *ir) {
-    uint32_t n = 0;
-    while (ascgrad_type_at(ir->in[0].types, n) >= 0) {
-        n++;
+    uint32_t n = 1;
+    for (const char *c = ir->in[0].types; *c; c++) {
+        n += *c == ',';
     }
     return n < 32 ? (1u << n) - 1 : UINT32_MAX;
 }
