@@ -367,17 +367,19 @@ struct group {
     int64_t tokens, cost;
     int64_t row, position; /* cost of a row of q and k in and out, and of a row of cos and sin */
     uint32_t pos;
-    uint32_t length[GROUP];
+    uint32_t shortest, length[GROUP];
 };
 
 static void see_group(struct group *g, const RopeGradMany *t, uint32_t seq) {
     uint32_t longest = 0;
     g->count = (uint32_t)least(t->batch - seq, t->group);
     g->tokens = 0;
+    g->shortest = UINT32_MAX;
     for (uint32_t i = 0; i < g->count; i++) {
         g->length[i] = length_of(t, seq + i);
         g->tokens += g->length[i];
         longest = g->length[i] > longest ? g->length[i] : longest;
+        g->shortest = g->length[i] < g->shortest ? g->length[i] : g->shortest;
     }
     g->row = 2 * ((int64_t)t->q_heads + t->k_heads);
     g->position = 2;
@@ -390,9 +392,10 @@ static void see_group(struct group *g, const RopeGradMany *t, uint32_t seq) {
  * many steps as the price at g->pos allows are never too many. */
 static uint32_t advance(struct group *g, int64_t cost) {
     for (;;) {
-        uint32_t end = UINT32_MAX; /* of the next sequence that ends */
-        int64_t rows = 0, live = 0;
-        for (uint32_t i = 0; i < g->count; i++) {
+        bool all = g->pos < g->shortest;
+        uint32_t end = all ? g->shortest : UINT32_MAX; /* of the next sequence that ends */
+        int64_t rows = all ? g->count * (int64_t)g->pos : 0, live = all ? g->count : 0;
+        for (uint32_t i = 0; !all && i < g->count; i++) {
             bool lives = g->length[i] > g->pos;
             rows += lives ? g->pos : g->length[i];
             live += lives;
