@@ -65,7 +65,7 @@ static void make_node(const struct call *c, const struct ascgrad_ir *ir, struct 
         shapes[i].rank = (uint64_t)c->in[i][0];
         for (int k = 0; k < c->in[i][0]; k++)
             shapes[i].dim[k] = c->in[i][k + 1];
-        bool single = strcmp(ir->in[i].types, "fp32") == 0;
+        bool single = !strstr(ir->in[i].types, "bf16");
         node->in[i] = (struct ascgrad_arg){true, single ? ASCGRAD_FP32 : ASCGRAD_BF16, &shapes[i]};
     }
     for (uint32_t i = 0; i < ir->attrs; i++)
