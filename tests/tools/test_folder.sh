@@ -17,7 +17,7 @@ check() { # NAME
   (cd "$source" && find . -mindepth 1 -maxdepth 1 ! -name build ! -name .git -exec cp -R {} "$folder" \;)
   cd "$base"
   cmake -S "$folder" -B "$folder/build" -G Ninja >"$base/log" 2>&1 || die "'$1': $(tail -n 15 "$base/log")"
-  cmake --build "$folder/build" --target ir_headers ir_json tiling_fields kernel_exp_segsum_grad_0_1 >"$base/log" 2>&1 ||
+  cmake --build "$folder/build" --target ir_headers ir_json tiling_fields kernel_rope_grad_0_1 >"$base/log" 2>&1 ||
     die "'$1': $(tail -n 15 "$base/log")"
   [ "$(cat "$base/a")" = precious ] || die "'$1': a file outside the folder was written"
   [ -z "$(find "$base" -name 'pwned*')" ] || die "'$1': its name was run"
