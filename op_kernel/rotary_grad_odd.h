@@ -328,6 +328,9 @@ template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
     if (t.fill > 1) {
         make_coefficients(k);
         make_pack(k.pack, t.sums, t.group, row);
+        /* what pads a slab of sums comes from where something is */
+        Mins(k.pack, k.pack, (int32_t)(4 * (t.tile_cos * t.group * row - 1)), (int32_t)t.sums);
+        vector_done();
         Adds(k.pack[t.sums], k.pack, (int32_t)(4 * t.tile_cos * t.group * row), (int32_t)t.sums);
     }
     if (t.group > t.fill) {

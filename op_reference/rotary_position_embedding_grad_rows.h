@@ -354,6 +354,8 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,50] cos=*[1,5,1,20] sin=*[1,5,1,
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,33] cos=fp32[1,5,1,12] sin=fp32[1,5,1,12] x=*[2,5,3,33] mode=3")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[3,2,2500] cos=*[3,1,1800] sin=*[3,1,1800] mode=3")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[3,40,64] cos=*[3,40,16] sin=*[3,40,16] x=*[3,40,64] mode=1 fill=inf")
+/* sums of two rows of cos in groups that are packed, padded to a repeat */
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,1,32,4] cos=*[2,1,1,4] sin=*[2,1,1,4] x=*[2,1,32,4] mode=2")
 
 /* refusals */
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[1,3,1,8] sin=fp32[1,3,4,8] mode=0", "cos and sin must have one shape, got [1,3,1,8] and [1,3,4,8]")
