@@ -269,7 +269,8 @@ __aicore__ inline void set_up_dense(Core<T, C> &c, Dense &d, const Tiling &t) {
         Stream<T> &s = *streams[i];
         uint32_t used = s.heads * c.head / t.unit;
         if (s.heads == 0) continue;
-        if (i == 1 && c.q.heads > 0 && t.k_turn == t.q_turn &&
+        /* k takes q's table, unless a token of q does not fill a period of it */
+        if (i == 1 && c.q.heads * c.head / t.unit >= t.q_turn && t.k_turn == t.q_turn &&
             t.k_turn == in_blocks(c.head / t.unit)) {
             s.turns = c.q.turns;
             s.entries = c.q.entries;

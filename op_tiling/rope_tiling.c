@@ -287,7 +287,8 @@ static bool plan_dense(const struct ascgrad_chip *chip, RopeGradMany *t, const s
     t->table = (uint32_t)round_up((int64_t)t->table_rows * t->rotated, GM_BLOCK / k->table_size);
     bool q_many = plan_stream(t, k, t->q_heads, &t->q_pitch, &t->q_turn);
     bool k_many = plan_stream(t, k, t->k_heads, &t->k_pitch, &t->k_turn);
-    bool shared = t->q_turn == t->k_turn && t->q_turn == in_blocks(t->head / t->unit, 8);
+    bool shared = t->q_turn == t->k_turn && t->q_turn == in_blocks(t->head / t->unit, 8) &&
+                  (int64_t)t->q_heads * t->head / t->unit >= t->q_turn;
     t->turn_bytes = (uint32_t)(8 * round_up(most(ROPE_GRAD_SPREAD, t->width), 64) +
                                (t->exact ? 4 * ROPE_GRAD_TURNS * (shared ? 1 : 2) : 0));
     grain = round_up(t->width, 16);
