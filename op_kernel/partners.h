@@ -96,7 +96,8 @@ __aicore__ inline void make_signs(const LocalTensor<float> &signs, uint32_t row,
 }
 
 /* `step`: bytes of the source that one entry advances: 4 for swapping, 2 for interleaving. The
- * table holds `entries`. */
+ * table holds `entries`. On A2 and A3 a Gather of `count` elements leaves the mask at its tail:
+ * every function here that gathers puts the mask back. */
 AICORE_INLINE void gather_all(const LocalTensor<float> &to, const LocalTensor<float> &from,
                               uint32_t count, const LocalTensor<int32_t> &table, uint32_t entries,
                               uint32_t step) {
@@ -105,6 +106,7 @@ AICORE_INLINE void gather_all(const LocalTensor<float> &to, const LocalTensor<fl
         uint32_t n = least(count - done, entries);
         Gather(to[done], from, offsets, step * done, n);
     }
+    ResetMask();
 }
 
 /* 16-bit neighbours swapped: every word rotated by half, in two steps with a barrier between. count

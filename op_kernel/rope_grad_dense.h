@@ -108,6 +108,7 @@ __aicore__ inline void spread(const Core<T, C> &c, const LocalTensor<float> &to,
     for (uint32_t r = 0; r < rows; r += most) {
         Gather(to[r * c.width], from, places, 4 * c.rotated * r, least(rows - r, most) * c.width);
     }
+    ResetMask();
 }
 
 /* What a core keeps for the dense layout. */
@@ -195,6 +196,7 @@ __aicore__ inline void turn(const Stream<T> &s, const LocalTensor<F> &to,
     for (uint32_t done = 0; done < items; done += s.entries) {
         Gather(to[done], from, s.turns, 4 * done, least(items - done, s.entries));
     }
+    ResetMask();
 }
 
 /* y = x * cos + partner * sin in all rotated columns. */

@@ -157,6 +157,7 @@ AICORE_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
         Gather(to.template ReinterpretCast<uint16_t>(), from.template ReinterpretCast<uint16_t>(),
                offsets, base, count);
     }
+    ResetMask();
 }
 
 /* The same with a table of `entries` for rows that follow each other. */
@@ -306,6 +307,7 @@ template <typename T> __aicore__ inline void make_coefficients(Kernel<T> &k) {
         make_spread(k.coef[0], count, t.fill, items, unit);
     }
     Gather(k.coef[1], t.planes ? k.pair_sin : k.turn, offsets, 0, count);
+    ResetMask();
     vector_done();
 }
 
