@@ -1,46 +1,129 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Makes the virtual environments of the frameworks tier, each with one framework from PyPI.
+#     install_wheels.sh [--soak] [--cache=DIR] LINKS
 #
-# Makes one virtual environment for each framework that the tests use: tensorflow, mindspore, and PyTorch three times,
-# with the newest torch_npu (torch), an older one (torch-old), and the newest PyTorch there is (torch-new). torch_npu is
-# unpacked beside them, not installed: of it the tests use torchair's Python, and it cannot be imported without CANN.
-# The downloads are 7 GB (x86_64, Python 3.11), 20 GB when installed; PIP_FIND_LINKS may name a folder of wheels. NumPy is
-# held at 1.26: with NumPy 2 MindSpore 2.10 cannot hand out bfloat16 tensors.
+# An environment lies in the cache under its name and versions, so that every clone of this tree uses the same one;
+# LINKS/NAME leads to it. A file `complete` is written into it last: what has none is an attempt that was interrupted and
+# is continued, with the wheels that had arrived by then. A download that fails leaves its reason in LINKS/NAME.skipped;
+# anything else that goes wrong is a failure.
 #
-# usage: install_wheels.sh DIR [PYTHON]
+# torch_npu is unpacked beside PyTorch, not installed: the tests use the Python of torchair, which is part of it, and
+# torch_npu itself cannot be imported without CANN. NumPy is held at 1.26: with NumPy 2 MindSpore 2.10 cannot hand out
+# bfloat16 tensors.
 set -eu
-dir=${1:?usage: install_wheels.sh DIR [PYTHON]}
-python=${2:-}
-if [ -z "$python" ]; then
-    for candidate in python3.11 python3.10 python3.12 python3; do
-        if command -v "$candidate" > /dev/null && "$candidate" -c 'import venv, ensurepip' 2> /dev/null; then
-            python=$candidate
-            break
-        fi
-    done
-fi
-[ -n "$python" ] || {
-    echo "install_wheels: no python3 with venv (Debian: apt-get install python3-venv)" >&2
-    exit 1
+cache=${ASCGRAD_FRAMEWORK_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/ascgrad}
+soak='' links=''
+for word in "$@"; do
+  case $word in
+    --soak) soak=1 ;;
+    --cache=*) cache=${word#*=} ;;
+    -*) echo "install_wheels: there is no '$word'" >&2; exit 1 ;;
+    *) links=$word ;;
+  esac
+done
+[ -n "$links" ] || { echo "usage: install_wheels.sh [--soak] [--cache=DIR] LINKS" >&2; exit 1; }
+say() { printf '%s\n' "install_wheels: $*"; }
+die() { say "$*" >&2; exit 1; }
+
+python=''
+for candidate in /usr/bin/python3.11 python3.11 python3.10 python3.12 python3; do
+  if command -v "$candidate" >/dev/null && "$candidate" -c 'import venv, ensurepip' 2>/dev/null; then
+    python=$(command -v "$candidate")
+    break
+  fi
+done
+[ -n "$python" ] || die "no python3 with venv (Debian: apt-get install python3-venv)"
+version=$("$python" -c 'import sys; print("py%d.%d" % sys.version_info[:2])')
+mkdir -p "$cache" "$links"
+cache=$(cd "$cache" && pwd)
+exec 9>"$cache/lock" # one installation at a time
+flock -n 9 || { say "another installation into $cache is under way; waiting for it"; flock 9; }
+# pip keeps every wheel here as soon as it is whole; removed with the environment's last step.
+export PIP_CACHE_DIR="$cache/downloads" PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+
+size() { du -sh "$1" | cut -f 1; }
+status=0
+
+# pip_install LOG WORDS...: pip in the environment; its lines on what it fetches are shown.
+pip_install() {
+  log=$1
+  shift
+  if "$place/bin/python" -m pip install --progress-bar off "$@" >"$log" 2>&1 9>&-; then return 0; fi
+  tail -n 15 "$log"
+  return 1
 }
 
-environment() { # NAME PACKAGES...
-    name=$1
-    shift
-    [ -x "$dir/$name/bin/python" ] || "$python" -m venv "$dir/$name"
-    "$dir/$name/bin/python" -m pip install --no-input --quiet --disable-pip-version-check numpy==1.26.4 "$@"
+# environment NAME GIGABYTES TORCH_NPU PACKAGES...: TORCH_NPU is a version, or - for none.
+environment() {
+  name=$1 gigabytes=$2 npu=$3
+  shift 3
+  place=$cache/$name-$(printf '%s' "${1#*==}" | tr -c 'A-Za-z0-9.\n' -)-$version
+  rm -f "$links/$name" "$links/$name.skipped"
+  wanted="$* $npu"
+  if [ "$(cat "$place/complete" 2>/dev/null)" = "$wanted" ]; then
+    ln -s "$place" "$links/$name"
+    say "$name: $place, as it was"
+    return 0
+  fi
+  [ ! -e "$place/complete" ] || rm -rf "$place" # made for other packages
+  say "$name: $*${npu:+, torch_npu $npu} into $place; about $gigabytes GB of disk"
+  begin=$(date +%s)
+  "$python" -m venv "$place" || die "$name: no virtual environment"
+  log=$place/pip.log
+  (watch_log "$log" 9>&-) &
+  watcher=$!
+  good=1
+  pip_install "$log" numpy==1.26.4 "$@" || good=''
+  if [ -n "$good" ] && [ "$npu" != - ]; then
+    rm -rf "$place/torchair"
+    pip_install "$log" --no-deps --target "$place/torchair" "torch-npu==$npu" || good=''
+    # only torchair and the list of operators are read
+    [ -z "$good" ] || find "$place/torchair" -name '*.so*' -delete
+  fi
+  kill $watcher 2>/dev/null || :
+  wait $watcher 2>/dev/null || :
+  if [ -n "$good" ]; then
+    printf '%s\n' "$wanted" >"$place/complete"
+    rm -rf "$PIP_CACHE_DIR"
+    ln -s "$place" "$links/$name"
+    say "$name: done in $(($(date +%s) - begin)) s, $(size "$place")"
+  elif grep -qE 'Retrying \(|Connection|timed out|Timeout|IncompleteRead|Max retries|HTTP error 5' "$log"; then
+    reason=$(grep -E 'Retrying|Connection|timed out|IncompleteRead|Max retries|HTTP error|ERROR' "$log" | tail -n 1 | cut -c 1-160)
+    printf '%s\n' "the download failed: $reason" >"$links/$name.skipped"
+    say "$name: skipped, the download failed; the next run goes on from here"
+  else
+    say "$name: FAILED, see $log"
+    status=1
+  fi
 }
 
-torchair() { # NAME VERSION
-    [ -d "$dir/$1/torchair/torch_npu" ] || "$dir/$1/bin/python" -m pip install --no-input --quiet \
-        --disable-pip-version-check --no-deps --target "$dir/$1/torchair" "torch-npu==$2"
+# What pip fetches, line by line, and a sign of life while it unpacks.
+watch_log() {
+  seen=0 quiet=0
+  while sleep 2; do
+    [ -e "$1" ] || continue
+    lines=$(grep -c 'Downloading \|Using cached \|Installing ' "$1" || :)
+    if [ "$lines" -lt "$seen" ]; then seen=0; fi
+    if [ "$lines" -gt "$seen" ]; then
+      grep 'Downloading \|Using cached \|Installing ' "$1" | tail -n +$((seen + 1)) | cut -c 1-120
+      seen=$lines quiet=0
+    fi
+    quiet=$((quiet + 1))
+    [ $((quiet % 15)) -ne 0 ] || say "still at it: $(size "$(dirname "$1")")"
+  done
 }
 
-environment tensorflow tensorflow-cpu==2.21.0 'ml-dtypes<0.6'
-environment mindspore mindspore==2.10.0
-environment torch torch==2.14.0 transformers==5.22.2 protobuf packaging pyyaml
-torchair torch 2.14.0
-environment torch-old torch==2.8.0 transformers==5.22.2 protobuf packaging pyyaml
-torchair torch-old 2.8.0
-environment torch-new torch transformers==5.22.2
-echo "wheels are in $dir"
+transformers="transformers==5.22.2 protobuf packaging pyyaml"
+# shellcheck disable=SC2086 # words
+{
+  environment torch 6.0 2.14.0 torch==2.14.0 $transformers
+  environment tensorflow 1.7 - tensorflow-cpu==2.21.0 'ml-dtypes<0.6'
+  environment mindspore 2.9 - mindspore==2.10.0
+  if [ -n "$soak" ]; then
+    environment torch-old 7.0 2.8.0 torch==2.8.0 $transformers
+    environment torch-new 6.0 - torch==2.15.0 $transformers
+  fi
+}
+say "the environments take $(size "$cache") in $cache"
+exit $status
