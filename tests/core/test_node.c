@@ -233,6 +233,7 @@ static void test_columns(void **state) {
     assert_string_equal(error.text, "Op 'n': b must be fp16 or fp32, got bf16");
     assert_int_equal(ascgrad_type_at(data, 4), ASCGRAD_BF16);
     assert_int_equal(ascgrad_type_at(data, 5), -1);
+    assert_int_equal(ascgrad_type_at("int8,fp16", 0), -1);
 }
 
 static void test_need_inputs(void **state) {

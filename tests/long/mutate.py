@@ -9,10 +9,11 @@ what a plan must be, not at what it is today, so a fault that only makes a plan 
 A fault that leaves the object file as it was is no fault and is not counted.
 """
 import argparse
-import glob
+import json
 import os
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,6 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 FLIPS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",),
          "&&": ("||",), "||": ("&&",), "+": ("-",), "-": ("+",), "*": ("+",)}
-FLAGS = ["-std=gnu11", "-O1", "-D_GNU_SOURCE", "-ffp-contract=off", "-w"]
 
 
 def blank(text):
@@ -44,37 +44,58 @@ def faults(text):
     return found
 
 
-def family(file):
-    return re.sub(r"(_check|_plan)?_(infer|tiling)\.c$", "", os.path.basename(file))
-
-
 class Bench:
+    """The objects and commands of a build tree: what CMake compiles for host_operators and links into the tests."""
+
     def __init__(self, build, work):
-        self.generated, self.work = os.path.join(build, "generated"), work
+        self.build, self.work = build, work
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
-        self.files = sorted(glob.glob(ROOT + "/op_proto/*_infer.c") + glob.glob(ROOT + "/op_tiling/*.c"))
-        common = [ROOT + "/core/node.c", self.generated + "/ir_table.c"]
-        self.objects = {f: self.compile(f, os.path.join(work, os.path.basename(f) + ".o")) for f in self.files + common}
-        tests = ROOT + "/tests/"
-        self.programs = []
-        for name, files in (("rows", [tests + "op_tiling/test_rows.c", tests + "op_tiling/rows.c"]),
-                            ("property", [tests + "op_tiling/tiling_property.c"] + glob.glob(tests + "op_tiling/property_*.c"))):
-            objects = [self.compile(f, os.path.join(work, os.path.basename(f) + ".o")) for f in files]
-            self.programs.append((name, objects))
+        parts = {}
+        with open(os.path.join(build, "mutate.txt"), encoding="utf-8") as f:
+            for line in f:
+                target, path = line.rstrip("\n").split(" ", 1)
+                parts.setdefault(target, []).append(os.path.normpath(path))
+        self.common = parts.pop("host_core")
+        operators = set(parts.pop("host_operators"))
+        self.programs = parts  # name -> its own objects
+        with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+            entries = json.load(f)
+        self.commands = {}
+        for entry in entries:
+            words = shlex.split(entry["command"])
+            to = os.path.normpath(os.path.join(entry["directory"], words[words.index("-o") + 1]))
+            if to in operators:
+                self.commands[entry["file"]] = words
+        self.files = sorted(self.commands)
+        if len(self.files) != len(operators):
+            sys.exit("mutate.py: the build tree does not say how its objects are compiled")
+        self.objects = {}
+        for i, file in enumerate(self.files):
+            self.objects[file] = self.compile(file, file, os.path.join(work, f"{i}.o"))
+        infer = [os.path.basename(f)[:-len("_infer.c")] for f in self.files if f.endswith("_infer.c")]
+        self.families = sorted(infer, key=len, reverse=True)
+
+    def family(self, file):
+        """The longest family whose name the file's begins with; what belongs to none is everybody's."""
+        name = os.path.basename(file)
+        return next((f for f in self.families if name.startswith(f + "_") or name.startswith(f + ".")), "all")
 
     def operators(self, name):
         """The types that a family of files defines a function of."""
-        code = "".join(open(f).read() for f in self.files if family(f) == name)
-        pairs = re.findall(r"ASCGRAD_OP\((\w+), (\w+)\)", open(self.generated + "/ascgrad_ops.inc").read())
+        code = "".join(open(f).read() for f in self.files if name in ("all", self.family(f)))
+        pairs = re.findall(r"ASCGRAD_OP\((\w+), (\w+)\)", open(self.build + "/generated/ascgrad_ops.inc").read())
         types = [t for t, op in pairs if re.search(rf"\bascgrad_(infer|infer_dtype|tile)_{op}\(", code)]
         if not types:
             sys.exit(f"mutate.py: no operator has its functions in the files of {name}")
         return types
 
-    def compile(self, file, to, include=()):
-        command = ["gcc", *FLAGS, *include, "-I" + self.generated, "-I" + ROOT + "/core", "-c", file, "-o", to]
-        return to if subprocess.run(command, capture_output=True).returncode == 0 else None
+    def compile(self, file, copy, to):
+        """The build's own command, for a copy of the file; None if it does not compile."""
+        words = [copy if w == file else w for w in self.commands[file]]
+        words[words.index("-o") + 1] = to
+        done = subprocess.run([*words, "-w", "-I" + os.path.dirname(file)], capture_output=True, cwd=self.build)
+        return to if done.returncode == 0 else None
 
     def verdict(self, file, text, where):
         """killed, lives, same (no fault at all) or broken (does not compile)."""
@@ -87,7 +108,7 @@ class Bench:
         copy = os.path.join(folder, os.path.basename(file))
         with open(copy, "w") as f:
             f.write(text)
-        mutant = self.compile(copy, os.path.join(where, "mutant.o"), ["-I" + os.path.dirname(file)])
+        mutant = self.compile(file, copy, os.path.join(where, "mutant.o"))
         if not mutant:
             return "broken"
         if self.code(mutant) == self.code(self.objects[file]):
@@ -97,12 +118,12 @@ class Bench:
     def notices(self, file, object_file, where):
         """Whether a test fails with this object in the place of the file's own."""
         objects = [object_file if f == file else o for f, o in self.objects.items()]
-        for name, own in self.programs:
+        for name, own in self.programs.items():
             program = os.path.join(where, name)
-            subprocess.run(["gcc", "-o", program, *own, *objects, "-lm"], check=True)
+            subprocess.run(["gcc", "-o", program, *own, *objects, *self.common, "-lm"], check=True)
             runs = [[]]
-            if name == "property":
-                runs = [["--count", "30000", "--seed", "1000001", op] for op in self.operators(family(file))]
+            if name == "tiling_property":
+                runs = [["--count", "30000", "--seed", "1000001", op] for op in self.operators(self.family(file))]
             for arguments in runs:
                 try:
                     if subprocess.run([program, *arguments], capture_output=True, timeout=20).returncode:
@@ -133,7 +154,7 @@ def main():
     families, scores = {}, []
     for file in bench.files:
         if not arguments.files or any(a in file for a in arguments.files):
-            families.setdefault(family(file), []).append(file)
+            families.setdefault(bench.family(file), []).append(file)
     for name, files in families.items():
         if bench.notices(files[0], bench.objects[files[0]], bench.work + "/plain"):
             print(f"{name}: its tests fail without any fault")

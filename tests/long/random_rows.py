@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random rows for `ascgrad check --rows`: small shapes, weighted to the odd corners, of every operator of the command.
 
-    random_rows.py ASCGRAD OP COUNT [SEED]                     prints the rows
-    random_rows.py --run ASCGRAD COUNT [SEED|random] [OP]      runs them; exit status 1 if any fails
+    random_rows.py ASCGRAD OP COUNT [SEED]                  prints the rows
+    random_rows.py --run ASCGRAD [--count N | --seconds S] [--seed SEED] [--kernels op_kernel] [OP]
+                                                            runs them; exit status 1 if any fails
 
-An operator has a maker here, or its own rows (`ascgrad check OP --list`) are varied.
+An operator has a maker here, or its own rows (`ascgrad check OP --list`) are varied. Every row is run in every dtype, on
+the chips and with the numbers of cores of `ascgrad check`. With --kernels the rows must bring up every tiling key that
+the text of the kernel has; how often each came up is printed. A row that fails becomes a CASE of the operator's rows.
 """
+import argparse
+import collections
 import json
 import math
 import random
@@ -207,12 +212,17 @@ def scaled(rng, row):
     return re.sub(r"\[([\d,]*)\]", other, row)
 
 
-def accepts(binary, op, row):
+def words_of(op, row, dtype):
+    """A row as the words of `ascgrad tile`."""
     names = [a["name"] for a in op["inputs"]]
     words = []
     for word in row.split()[1:]:
-        words += ["--in" if word.partition("=")[0] in names else "--attr", word.replace("*", "fp32")]
-    return said(binary, "tile", op["type"], *words) is not None
+        words += ["--in" if word.partition("=")[0] in names else "--attr", word.replace("*", dtype)]
+    return words
+
+
+def accepts(binary, op, row):
+    return said(binary, "tile", op["type"], *words_of(op, row, "fp32")) is not None
 
 
 def vary(binary, rng, op, count):
@@ -228,11 +238,28 @@ def vary(binary, rng, op, count):
     sys.exit(f"random_rows.py: {op['type']} refuses nearly every variation of its rows; it needs a maker here")
 
 
-def rows(binary, op, count, seed):
+def maker(binary, op, seed):
+    """A function of a number: that many rows more of this seed."""
     rng = random.Random(f"{op['type']} {seed}")
     if op["type"] in MAKERS:
-        return [MAKERS[op["type"]](rng, op["type"]) for _ in range(count)]
-    return vary(binary, rng, op, count)
+        return lambda count: [MAKERS[op["type"]](rng, op["type"]) for _ in range(count)]
+    return lambda count: vary(binary, rng, op, count)
+
+
+def keys_of(binary, op, row):
+    """The tiling keys of a row, in both sizes of dtype, on a chip of today and on the first 910 if it takes the row."""
+    found = []
+    for dtype in ("fp32", "fp16"):
+        for soc in ("ascend910b1", "ascend910a"):
+            output = said(binary, "tile", op["type"], "--soc", soc, *words_of(op, row.partition(" fill=")[0], dtype))
+            if output:
+                found.append(json.loads(output)["key"])
+    return found
+
+
+def keys_of_kernel(folder, op):
+    with open(f"{folder}/{op['kernel']}.cpp", encoding="utf-8") as file:
+        return sorted(int(key) for key in re.findall(r"TILING_KEY_IS\((\d+)\)", file.read()))
 
 
 def check(binary, lines, limit):
@@ -259,30 +286,61 @@ def check_one_by_one(binary, lines):
             print(output)
 
 
-def run(binary, count, seed, only):
-    bad, all_of_them = 0, operators(binary)
-    if only and only not in all_of_them:
-        sys.exit(f"random_rows.py: there is no operator {only}")
-    for name in [only] if only else all_of_them:
-        lines, start = rows(binary, all_of_them[name], count, seed), time.time()
-        status, output = check(binary, lines, 60 + 2 * count)
-        end = (output.strip().splitlines() or ["nothing"])[-1]
-        print(f"{name}: {count} rows, seed {seed}: {end}, {time.time() - start:.0f} s", flush=True)
-        if status is None or status < 0:
-            check_one_by_one(binary, lines)
-        elif status:
-            print(output)
-        bad += status != 0
-    return bad
+def run_batch(binary, lines):
+    """Whether all is well, and how many runs passed; what is wrong is printed."""
+    status, output = check(binary, lines, 60 + 2 * len(lines))
+    if status is None or status < 0:
+        check_one_by_one(binary, lines)
+    elif status:
+        print(output)
+    passed = re.findall(r"^(\d+) passed", output, re.M)
+    return status == 0, int(passed[-1]) if passed else 0
 
 
-def main(argv):
-    if argv[1] == "--run":
-        seed = argv[4] if len(argv) > 4 and argv[4] != "random" else str(random.randrange(10**9))
-        return 1 if run(argv[2], int(argv[3]), seed, argv[5] if len(argv) > 5 else None) else 0
-    print("\n".join(rows(argv[1], operators(argv[1])[argv[2]], int(argv[3]), argv[4] if len(argv) > 4 else "1")))
-    return 0
+def run_operator(binary, op, seed, options):
+    """Batches until there are enough; False after the first one that fails."""
+    make, start, batch = maker(binary, op, seed), time.time(), options.count or 25
+    rows, runs, good, keys = 0, 0, True, collections.Counter()
+    while good and (rows < options.count if options.count else time.time() - start < options.seconds):
+        lines = make(batch)
+        good, passed = run_batch(binary, lines)
+        rows, runs = rows + len(lines), runs + passed
+        if options.kernels:
+            for line in lines:
+                keys.update(keys_of(binary, op, line))
+        each = (time.time() - start) / rows  # a batch is some ten seconds
+        batch = options.count - rows if options.count else max(10, min(2000, int(10 / max(1e-4, each))))
+    print(f"{op['type']}: {rows} rows, {runs} runs, seed {seed}: {'all well' if good else 'FAILED'}, "
+          f"{time.time() - start:.0f} s", flush=True)
+    if options.kernels and good:
+        wanted = keys_of_kernel(options.kernels, op)
+        print("  keys: " + ", ".join(f"{key} x {keys[key]}" for key in sorted(set(wanted) | set(keys))))
+        if set(wanted) != set(keys):
+            print(f"FAIL {op['type']}: the kernel has the keys {wanted}, the rows brought up {sorted(keys)}")
+            return False
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--run", metavar="ASCGRAD")
+    parser.add_argument("--count", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--seed", default="random")
+    parser.add_argument("--kernels")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    if not options.run:
+        binary, name, count, *seed = options.words
+        print("\n".join(maker(binary, operators(binary)[name], (seed or ["1"])[0])(int(count))))
+        return 0
+    seed = str(random.SystemRandom().randrange(10**9)) if options.seed == "random" else options.seed
+    known = operators(options.run)
+    for name in options.words:
+        if name not in known:
+            sys.exit(f"random_rows.py: there is no operator {name}")
+    return 0 if all([run_operator(options.run, known[name], seed, options) for name in options.words or known]) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    sys.exit(main())

@@ -25,7 +25,7 @@ for name in * .[a-z]*; do
   esac
 done
 files="op_proto/${family}_infer.c op_tiling/${family}_tiling.c op_kernel/${kernel}_tiling_data.h op_kernel/$kernel.cpp
-  op_reference/$kernel.c op_reference/${kernel}_rows.h tests/op_tiling/property_$family.c docs/$kernel.md"
+  op_reference/$kernel.c op_reference/${kernel}_rows.h tests/op_tiling/property_$family.c docs/$kernel.md docs/zh/$kernel.md"
 for file in $files; do
   [ ! -e "$file" ] || die "$file is there already"
   cp "$here/$file" "$tree/$file"
@@ -78,7 +78,7 @@ ascgrad=build/bin/ascgrad
 "$ascgrad" check $op || die "its own rows fail"
 build/bin/test_rows | tail -n 1
 build/bin/tiling_property --count 50000 --seed 1 $op
-"$python" tests/long/random_rows.py --run "$ascgrad" 40 random $op
+"$python" tests/long/random_rows.py --run "$ascgrad" --count 40 --kernels op_kernel $op
 mkdir -p bits
 "$python" tests/long/same_bits.py "$ascgrad" "$ascgrad" bits $op >said || { cat said; die "the bits differ"; }
 "$ascgrad" perf $op --in 'dy=bf16[4096,1024]' --in 'a=bf16[4096,1024]' --in 'b=bf16[4096,1024]' >said

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../core/ir.h"
 #include "../../../tools/request.h"
 
 static void spec(const char *word) {

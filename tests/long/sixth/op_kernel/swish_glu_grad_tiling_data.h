@@ -11,7 +11,7 @@
 #define SWISH_GLU_UNIT 64   /* elements; whole 32-byte blocks of every dtype */
 #define SWISH_GLU_TILE 2560 /* elements, whole units */
 
-/* Bytes of UB for a tile: two of each input and output, and five rows of fp32. */
+/* Bytes of UB for a tile: two of each input and output, and six rows of fp32. */
 #define SWISH_GLU_UB(size) (SWISH_GLU_TILE * (2 * 6 * (size) + 6 * 4))
 
 typedef struct SwishGluGradTilingData {
