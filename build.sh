@@ -9,8 +9,11 @@ usage() {
 usage: ./build.sh [COMMAND] [OPTIONS]
 
   (none)              install what is missing, build, package the .run, run `ascgrad check`
-  test                run every test; --long adds the slow tiers,
-                      --frameworks installs PyTorch, TensorFlow and MindSpore under build/ and tests them too
+  test                run the tests that a change needs; with an option another tier of tests instead:
+    --long            random calls and rows for minutes, fuzzing, coverage, mutation, sanitizers, qemu
+    --frameworks      PyTorch, TensorFlow, MindSpore, torchair: 10 GB from PyPI, kept in --cache=DIR (default:
+                      $ASCGRAD_FRAMEWORK_CACHE, else ascgrad in $XDG_CACHE_HOME or ~/.cache)
+    --soak            what takes hours, and planted faults that each tier must notice
   bench               measure speed; rewrites the tables of docs/benchmarks.md
   clean               remove build/
 
@@ -30,7 +33,7 @@ TEXT
 say() { printf '%s\n' "build.sh: $*"; }
 die() { printf '%s\n' "build.sh: $*" >&2; exit 1; }
 
-command=build cann=${ASCEND_HOME_PATH:-} only='' type=Release binary='' long='' frameworks=''
+command=build cann=${ASCEND_HOME_PATH:-} only='' type=Release binary='' tiers='' cache=''
 for word in "$@"; do
   case $word in
     test | bench | clean) command=$word ;;
@@ -39,14 +42,14 @@ for word in "$@"; do
     --arch=x86_64 | --arch=aarch64) only=${word#*=} ;;
     --debug) type=Debug ;;
     --binary) binary=1 ;;
-    --long) long=1 ;;
-    --frameworks) frameworks=1 ;;
+    --long | --frameworks | --soak) tiers="$tiers ${word#--}" ;;
+    --cache=*) cache=$word ;;
     --help | -h) usage; exit 0 ;;
     *) usage >&2; die "there is no '$word'" ;;
   esac
 done
-if [ -n "$long$frameworks" ] && [ "$command" != test ]; then
-  die "--long and --frameworks go with test"
+if [ -n "$tiers$cache" ] && [ "$command" != test ]; then
+  die "--long, --frameworks, --soak and --cache go with test"
 fi
 
 if [ -n "$binary" ] && [ "$command$cann" = build ]; then
@@ -109,11 +112,12 @@ need_test_tools() {
   need pyflakes3 command -v pyflakes3
   need pkg-config command -v pkg-config
   need chromium command -v chromium
-  if [ -n "$long" ]; then
+  case $tiers in *long* | *soak*)
     need qemu-user command -v qemu-aarch64
     need gcovr command -v gcovr
     need clang command -v clang
-  fi
+    ;;
+  esac
   install_missing
 }
 
@@ -160,6 +164,25 @@ package() {
   say "wheels: $(echo build/ascgrad-"$version"-*.whl)"
 }
 
+# run_tier NAME: the tests of one tier, and nothing else; the last line counts them.
+run_tier() {
+  record=$PWD/build/tier-$1.xml
+  rm -f "$record"
+  case $1 in
+    frameworks) sh tests/framework/install_wheels.sh ${cache:+"$cache"} build/frameworks || return 1 ;;
+    soak) sh tests/framework/install_wheels.sh --soak ${cache:+"$cache"} build/frameworks || return 1 ;;
+  esac
+  if [ "$1" = short ]; then
+    set -- "$1" -LE '^(long|frameworks|soak)$'
+  else
+    set -- "$1" -L "^$1\$"
+  fi
+  tier=$1
+  shift
+  ctest --test-dir build -j "$jobs" --output-on-failure --no-tests=error --output-junit "$record" "$@" || :
+  "$python" -B tests/tally.py "$tier=$record"
+}
+
 case $command in
   clean)
     rm -rf build
@@ -183,9 +206,11 @@ case $command in
     need_test_tools
     [ -e build/build.ninja ] || configure
     cmake --build build -j "$jobs"
-    [ -z "$frameworks" ] || sh tests/framework/install_wheels.sh build/frameworks
-    [ -z "$long" ] || export ASCGRAD_LONG=1
-    ctest --test-dir build -j "$jobs" --output-on-failure
+    bad=0
+    for tier in ${tiers:-short}; do
+      run_tier "$tier" || bad=1
+    done
+    exit $bad
     ;;
   bench)
     need_build_tools

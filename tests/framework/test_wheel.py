@@ -127,8 +127,8 @@ def test_installed():
 def test_frameworks():
     for name in ("torch", "tensorflow", "mindspore"):
         lender = os.path.join(FRAMEWORKS, name, "bin", "python")
-        if not os.path.exists(lender):
-            print(f"{name}: not here; './build.sh test --frameworks' installs it")
+        if os.path.exists(os.path.join(FRAMEWORKS, name + ".skipped")):  # its own tests count as skipped
+            print(f"{name}: its download failed")
             continue
         with tempfile.TemporaryDirectory() as folder:
             print(readme(name, environment(folder, lender)))

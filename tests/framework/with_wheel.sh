@@ -1,14 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs a Python program in one of the virtual environments of install_wheels.sh; status 77 (skipped) if it is not there.
+# Runs a Python program in one of the virtual environments of install_wheels.sh. Status 77 (skipped) and the reason if its
+# download failed; an environment that is not there, or not whole, is a failure.
 #
 # usage: with_wheel.sh ENVIRONMENT PROGRAM [ARGUMENTS...]
 set -eu
-python=$1/bin/python
-if ! [ -x "$python" ]; then
-    echo "skipped: no $1; './build.sh test --frameworks' makes it"
+environment=$1
+shift
+if [ -e "$environment.skipped" ]; then
+    echo "skipped: $(cat "$environment.skipped")"
     exit 77
 fi
-shift
-exec "$python" "$@"
+if ! [ -e "$environment/complete" ]; then
+    echo "no environment $environment; './build.sh test --frameworks' makes it"
+    exit 1
+fi
+exec "$environment/bin/python" "$@"

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "evaluate.h"
 
@@ -362,7 +363,7 @@ static bool build(void) {
 }
 
 int main(int argc, char **argv) {
-    int64_t count = argc > 1 ? atoll(argv[1]) : 0, seed = argc > 2 ? atoll(argv[2]) : 1;
+    int64_t count = argc > 1 ? atoll(argv[1]) : 0, seed = argc > 2 ? atoll(argv[2]) : time(NULL);
     int64_t matches = 0, wrong = 0, whole = 0, missed = 0, sums = 0;
     state = (uint64_t)seed;
     for (int64_t i = 0; i < count; i++) {

@@ -44,6 +44,41 @@ def faults(text):
     return found
 
 
+def compile_commands(build):
+    """File -> the command that CMake compiles it with for host_operators."""
+    parts, commands = objects_of(build), {}
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+        for entry in json.load(f):
+            words = shlex.split(entry["command"])
+            to = os.path.normpath(os.path.join(entry["directory"], words[words.index("-o") + 1]))
+            if to in parts["host_operators"]:
+                commands[entry["file"]] = words
+    if len(commands) != len(parts["host_operators"]):
+        sys.exit("mutate.py: the build tree does not say how its objects are compiled")
+    return commands
+
+
+def objects_of(build):
+    """Target -> its object files, as CMake has written them down."""
+    parts = {}
+    with open(os.path.join(build, "mutate.txt"), encoding="utf-8") as f:
+        for line in f:
+            target, path = line.rstrip("\n").split(" ", 1)
+            parts.setdefault(target, []).append(os.path.normpath(path))
+    return parts
+
+
+def sources(build):
+    return sorted(compile_commands(build))
+
+
+def family(file, files):
+    """The longest family (FAMILY_infer.c) that the file's name begins with; what belongs to none is everybody's."""
+    families = [os.path.basename(f)[:-len("infer.c")] for f in files if f.endswith("_infer.c")]
+    found = [f for f in families if os.path.basename(file).startswith(f)]
+    return max(found, key=len)[:-1] if found else "all"
+
+
 class Bench:
     """The objects and commands of a build tree: what CMake compiles for host_operators and links into the tests."""
 
@@ -51,35 +86,17 @@ class Bench:
         self.build, self.work = build, work
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
-        parts = {}
-        with open(os.path.join(build, "mutate.txt"), encoding="utf-8") as f:
-            for line in f:
-                target, path = line.rstrip("\n").split(" ", 1)
-                parts.setdefault(target, []).append(os.path.normpath(path))
-        self.common = parts.pop("host_core")
-        operators = set(parts.pop("host_operators"))
-        self.programs = parts  # name -> its own objects
-        with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-            entries = json.load(f)
-        self.commands = {}
-        for entry in entries:
-            words = shlex.split(entry["command"])
-            to = os.path.normpath(os.path.join(entry["directory"], words[words.index("-o") + 1]))
-            if to in operators:
-                self.commands[entry["file"]] = words
+        self.programs = objects_of(build)  # name -> its own objects
+        self.common = self.programs.pop("host_core")
+        del self.programs["host_operators"]
+        self.commands = compile_commands(build)
         self.files = sorted(self.commands)
-        if len(self.files) != len(operators):
-            sys.exit("mutate.py: the build tree does not say how its objects are compiled")
         self.objects = {}
         for i, file in enumerate(self.files):
             self.objects[file] = self.compile(file, file, os.path.join(work, f"{i}.o"))
-        infer = [os.path.basename(f)[:-len("_infer.c")] for f in self.files if f.endswith("_infer.c")]
-        self.families = sorted(infer, key=len, reverse=True)
 
     def family(self, file):
-        """The longest family whose name the file's begins with; what belongs to none is everybody's."""
-        name = os.path.basename(file)
-        return next((f for f in self.families if name.startswith(f + "_") or name.startswith(f + ".")), "all")
+        return family(file, self.files)
 
     def operators(self, name):
         """The types that a family of files defines a function of."""
@@ -168,7 +185,7 @@ def main():
             text = open(file).read()
             return bench.verdict(file, text[:at] + new + text[at + len(old):], f"{bench.work}/{number % 1000}")
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count()))) as pool:
             verdicts = list(pool.map(judge, enumerate(chosen)))
         for (file, (at, old, new)), verdict in zip(chosen, verdicts):
             if verdict == "lives":

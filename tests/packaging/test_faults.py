@@ -4,7 +4,8 @@
 version is there, whole; message and status agree with the disk; the next run does the rest; and
 nothing else is touched.
 
-    test_faults.py [--all]     --all: every call, every error (minutes); else a sample (seconds)
+    test_faults.py [--all | --sample=N]     --all: every call, every error (half an hour); else the same
+                                            sample at every run (seconds), or N times that with a new seed
 """
 import concurrent.futures
 import errno
@@ -14,12 +15,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import states
 
 SEED = 20260301
 WRITE = 64 if os.uname().machine == "aarch64" else 1
 SHORT = {"fail": 5, "dead": 2, "kill": 3}  # of each scenario, without --all
+TIMES = next((int(word.split("=")[1]) for word in sys.argv if word.startswith("--sample=")), 1)
+if TIMES > 1:
+    SEED = int(os.environ.setdefault("ASCGRAD_FAULT_SEED", str(int(time.time()))))
 
 
 def build(here):
@@ -103,7 +108,7 @@ class Bench:
                 "kill": [(n, 0) for n in changes + [(changes[-1] + calls) // 2]]}
         if not everything:
             rng = random.Random("%d %s" % (SEED, self.name))
-            plan = {mode: rng.sample(all_of, SHORT[mode]) for mode, all_of in plan.items()}
+            plan = {mode: rng.sample(all_of, min(len(all_of), TIMES * SHORT[mode])) for mode, all_of in plan.items()}
         return calls, len(changes), plan
 
     def try_one(self, mode, number, error):
