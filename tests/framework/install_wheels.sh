@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Makes the virtual environments of the frameworks tier, each with one framework from PyPI.
-#     install_wheels.sh [--soak] [--cache=DIR] LINKS
+#     install_wheels.sh [--soak] [--cache=DIR] [--only=NAME] LINKS
 #
 # An environment lies in the cache under its name and versions, so that every clone of this tree uses the same one;
 # LINKS/NAME leads to it. A file `complete` is written into it last: what has none is an attempt that was interrupted and
@@ -13,16 +13,17 @@
 # bfloat16 tensors.
 set -eu
 cache=${ASCGRAD_FRAMEWORK_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/ascgrad}
-soak='' links=''
+soak='' links='' only=''
 for word in "$@"; do
   case $word in
     --soak) soak=1 ;;
     --cache=*) cache=${word#*=} ;;
+    --only=*) only=${word#*=} ;;
     -*) echo "install_wheels: there is no '$word'" >&2; exit 1 ;;
     *) links=$word ;;
   esac
 done
-[ -n "$links" ] || { echo "usage: install_wheels.sh [--soak] [--cache=DIR] LINKS" >&2; exit 1; }
+[ -n "$links" ] || { echo "usage: install_wheels.sh [--soak] [--cache=DIR] [--only=NAME] LINKS" >&2; exit 1; }
 say() { printf '%s\n' "install_wheels: $*"; }
 die() { say "$*" >&2; exit 1; }
 
@@ -58,6 +59,7 @@ pip_install() {
 environment() {
   name=$1 gigabytes=$2 npu=$3
   shift 3
+  [ -z "$only" ] || [ "$only" = "$name" ] || return 0
   place=$cache/$name-$(printf '%s' "${1#*==}" | tr -c 'A-Za-z0-9.\n' -)-$version
   rm -f "$links/$name" "$links/$name.skipped"
   wanted="$* $npu"
@@ -67,7 +69,9 @@ environment() {
     return 0
   fi
   [ ! -e "$place/complete" ] || rm -rf "$place" # made for other packages
-  say "$name: $*${npu:+, torch_npu $npu} into $place; about $gigabytes GB of disk"
+  more=$*
+  [ "$npu" = - ] || more="$more, torchair of torch_npu $npu"
+  say "$name: $more into $place; about $gigabytes GB of disk"
   begin=$(date +%s)
   "$python" -m venv "$place" || die "$name: no virtual environment"
   log=$place/pip.log
@@ -88,14 +92,21 @@ environment() {
     rm -rf "$PIP_CACHE_DIR"
     ln -s "$place" "$links/$name"
     say "$name: done in $(($(date +%s) - begin)) s, $(size "$place")"
-  elif grep -qE 'Retrying \(|Connection|timed out|Timeout|IncompleteRead|Max retries|HTTP error 5' "$log"; then
-    reason=$(grep -E 'Retrying|Connection|timed out|IncompleteRead|Max retries|HTTP error|ERROR' "$log" | tail -n 1 | cut -c 1-160)
+  elif only_network "$log"; then
+    reason=$(grep -E "$network" "$log" | tail -n 1 | cut -c 1-160)
     printf '%s\n' "the download failed: $reason" >"$links/$name.skipped"
     say "$name: skipped, the download failed; the next run goes on from here"
   else
     say "$name: FAILED, see $log"
     status=1
   fi
+}
+
+# Whether nothing but the network is to blame: pip complains of connections, and of nothing that is not their consequence.
+network='Retrying \(|Connection|timed out|Timeout|IncompleteRead|Max retries|HTTP error 5'
+only_network() {
+  grep -qE "$network" "$1" &&
+    ! grep '^ERROR' "$1" | grep -qvE "$network|Could not find a version|No matching distribution|ERROR: Exception:\$"
 }
 
 # What pip fetches, line by line, and a sign of life while it unpacks.
@@ -115,10 +126,12 @@ watch_log() {
 }
 
 transformers="transformers==5.22.2 protobuf packaging pyyaml"
+tensorflow='tensorflow-cpu'
+[ "$(uname -m)" = x86_64 ] || tensorflow=tensorflow # elsewhere it is for the CPU anyway
 # shellcheck disable=SC2086 # words
 {
   environment torch 6.0 2.14.0 torch==2.14.0 $transformers
-  environment tensorflow 1.7 - tensorflow-cpu==2.21.0 'ml-dtypes<0.6'
+  environment tensorflow 1.7 - $tensorflow==2.21.0 'ml-dtypes<0.6'
   environment mindspore 2.9 - mindspore==2.10.0
   if [ -n "$soak" ]; then
     environment torch-old 7.0 2.8.0 torch==2.8.0 $transformers
