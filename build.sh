@@ -116,6 +116,8 @@ need_test_tools() {
     need qemu-user command -v qemu-aarch64
     need gcovr command -v gcovr
     need clang command -v clang
+    # shellcheck disable=SC2016 # for that shell
+    need libclang-rt-14-dev sh -c 'test -e "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-$(uname -m).a"'
     ;;
   esac
   install_missing
@@ -169,18 +171,17 @@ run_tier() {
   record=$PWD/build/tier-$1.xml
   rm -f "$record"
   case $1 in
+    short) set -- "$1" -LE '^(long|frameworks|soak)$' ;;
+    *) set -- "$1" -L "^$1\$" ;;
+  esac
+  tier=$1
+  shift
+  case $tier in
     frameworks) sh tests/framework/install_wheels.sh ${cache:+"$cache"} build/frameworks || return 1 ;;
     soak) sh tests/framework/install_wheels.sh --soak ${cache:+"$cache"} build/frameworks || return 1 ;;
   esac
-  if [ "$1" = short ]; then
-    set -- "$1" -LE '^(long|frameworks|soak)$'
-  else
-    set -- "$1" -L "^$1\$"
-  fi
-  tier=$1
-  shift
   ctest --test-dir build -j "$jobs" --output-on-failure --no-tests=error --output-junit "$record" "$@" || :
-  "$python" -B tests/tally.py "$tier=$record"
+  "$python" -B tests/tally.py build "$tier"
 }
 
 case $command in

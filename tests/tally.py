@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ctest said of one tier or of several, in the end in one line: N passed, N failed, N skipped.
 
-    tally.py TIER=FILE.xml...        FILE: from `ctest --output-junit`
+    tally.py BUILD TIER...        of BUILD/tier-TIER.xml, from `ctest --output-junit`
 
-A test belongs to the tier that is among its labels, to short if there is none; what a tier runs to prepare for its own
-tests is not counted. A skipped test says why, in a line that begins `skipped: `; one that does not has failed. Exit status 1
-if a test failed, or if a tier has none.
+A tier's tests are those with its label, the short tier's those with none; what ctest runs to prepare for them is not
+counted. A skipped test says why, in a line that begins `skipped: `; one that does not has failed, and so has a test of the
+tier that is not in the record. Exit status 1 if a test failed, or if a tier has none.
 """
+import os
 import re
+import subprocess
 import sys
 import xml.etree.ElementTree
 
-TIERS = ("long", "frameworks", "soak")
+OTHERS = ("long", "frameworks", "soak")
 
 
-def tier_of(case):
-    labels = [p.get("value", "") for p in case.iter("property") if p.get("name") == "cmake_labels"]
-    found = [tier for tier in TIERS if tier in ";".join(labels).split(";")]
-    return found[0] if found else "short"
+def names_of(build, tier):
+    words = ("-L", f"^{tier}$") if tier in OTHERS else ("-LE", f"^({'|'.join(OTHERS)})$")
+    said = subprocess.run(["ctest", "--test-dir", build, "-N", "-FS", ".*", *words], check=True, capture_output=True, text=True)
+    return re.findall(r"Test +#\d+: (\S+)", said.stdout)
 
 
 def verdict(case):
     """passed, failed or skipped, and the reason if there is one."""
+    if case is None:
+        return "failed", "it did not run"
     if case.get("status") == "run":
         return "passed", ""
     if case.find("skipped") is not None and "SKIP" in case.find("skipped").get("message", ""):
@@ -30,31 +34,33 @@ def verdict(case):
     return "failed", case.get("status")
 
 
+def judge(tier, names, path):
+    """Counts of each verdict; what did not pass is printed."""
+    counts, cases = {"passed": 0, "failed": 0, "skipped": 0}, {}
+    try:
+        cases = {case.get("name"): case for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase")}
+    except (OSError, xml.etree.ElementTree.ParseError) as error:
+        print(f"{tier}: no record of it: {error}")
+    seconds = 0.0
+    for name in names:
+        what, why = verdict(cases.get(name))
+        counts[what] += 1
+        seconds += float(cases[name].get("time", 0)) if name in cases else 0
+        if what != "passed":
+            print(f"{tier}: {what}: {name}: {why}")
+    slowest = sorted((name for name in names if name in cases), key=lambda name: -float(cases[name].get("time", 0)))[:5]
+    print(f"tier {tier}: {len(names)} tests took {seconds:.0f} s, the slowest: "
+          + ", ".join(f"{name} {float(cases[name].get('time', 0)):.0f} s" for name in slowest))
+    return counts
+
+
 def main():
+    build, *tiers = sys.argv[1:]
     total, good = {"passed": 0, "failed": 0, "skipped": 0}, True
-    for word in sys.argv[1:]:
-        tier, _, path = word.partition("=")
-        counts, seconds = dict.fromkeys(total, 0), 0.0
-        try:
-            suite = xml.etree.ElementTree.parse(path).getroot()
-        except (OSError, xml.etree.ElementTree.ParseError) as error:
-            print(f"{tier}: no record of it: {error}")
-            total["failed"] += 1
-            good = False
-            continue
-        for case in suite.iter("testcase"):
-            if tier_of(case) != tier:
-                continue
-            what, why = verdict(case)
-            counts[what] += 1
-            seconds += float(case.get("time", 0))
-            if what != "passed":
-                print(f"{tier}: {what}: {case.get('name')}: {why}")
+    for tier in tiers:
+        counts = judge(tier, names_of(build, tier), os.path.join(build, f"tier-{tier}.xml"))
         good = good and counts["failed"] == 0 and sum(counts.values()) > 0
-        for what, n in counts.items():
-            total[what] += n
-        wall = suite.get("time") or "?"
-        print(f"tier {tier}: {sum(counts.values())} tests, {seconds:.0f} s of tests in {wall} s")
+        total = {what: n + counts[what] for what, n in total.items()}
     print("{passed} passed, {failed} failed, {skipped} skipped".format(**total))
     return 0 if good else 1
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The counts that docs/coverage.md and CONTRIBUTING.md state, against the tree's own: tests of each tier, rows of
-op_reference, possible faults of infer and tiling. Numbers of tests must be the same; rows and faults, which nearly every change of
-the code moves a little, must be within 5 %.
+op_reference, possible faults of infer and tiling. Numbers of tests must be the same; rows and faults, which nearly every
+change of the code moves a little, must be within 5 %.
 
     test_counts.py BUILD [--write]        --write: puts the tree's counts into the pages
 """
@@ -11,12 +11,11 @@ import subprocess
 import sys
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tests", "long"))
+sys.path[:0] = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests", "long")]
 import mutate  # noqa: E402
+import tally  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1])
-TIERS = {"short": ("-LE", "^(long|frameworks|soak)$"), "long": ("-L", "^long$"), "frameworks": ("-L", "^frameworks$"),
-         "soak": ("-L", "^soak$")}
 
 
 def said(*command):
@@ -24,12 +23,7 @@ def said(*command):
 
 
 def tests():
-    """Of each tier, without what prepares for them."""
-    found = {}
-    for tier, words in TIERS.items():
-        names = re.findall(r"Test +#\d+: (\S+)", said("ctest", "--test-dir", BUILD, "-N", "-FS", ".*", *words))
-        found["tests", tier] = len(names)
-    return found
+    return {("tests", tier): len(tally.names_of(BUILD, tier)) for tier in ("short", *tally.OTHERS)}
 
 
 def rows():

@@ -112,7 +112,7 @@ only_network() {
 # What pip fetches, line by line, and a sign of life while it unpacks.
 watch_log() {
   seen=0 quiet=0
-  while sleep 2; do
+  while sleep 2 && kill -0 $$ 2>/dev/null; do # not longer than this script
     [ -e "$1" ] || continue
     lines=$(grep -c 'Downloading \|Using cached \|Installing ' "$1" || :)
     if [ "$lines" -lt "$seen" ]; then seen=0; fi
