@@ -46,7 +46,7 @@ def run_blocks(name, text, folder, bin_dir):
         if match.group(1):
             continue
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", match.group(2)], cwd=folder, env=env, text=True,
-                              capture_output=True, timeout=120)
+                              capture_output=True, timeout=600)
         note(done.returncode == 0, f"{name}:{line}: status {done.returncode}\n{match.group(2)}{done.stderr[-600:]}")
 
 
