@@ -24,11 +24,11 @@ AICORE_INLINE void apply_whole(const LocalTensor<F> &to, const LocalTensor<F> &a
                                const LocalTensor<F> &b, uint32_t repeats,
                                const BinaryRepeatParams &steps) {
     if constexpr (OP == MUL) {
-        Mul<F, false>(to, a, b, MASK_PLACEHOLDER, (uint8_t)repeats, steps);
+        Mul<F, false>(to, a, b, MASK_PLACEHOLDER, Narrow8(repeats), steps);
     } else if constexpr (OP == ADD) {
-        Add<F, false>(to, a, b, MASK_PLACEHOLDER, (uint8_t)repeats, steps);
+        Add<F, false>(to, a, b, MASK_PLACEHOLDER, Narrow8(repeats), steps);
     } else {
-        Sub<F, false>(to, a, b, MASK_PLACEHOLDER, (uint8_t)repeats, steps);
+        Sub<F, false>(to, a, b, MASK_PLACEHOLDER, Narrow8(repeats), steps);
     }
 }
 
@@ -47,8 +47,8 @@ template <typename TO, typename FROM>
 AICORE_INLINE void cast_run(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
                             const RoundMode mode, uint32_t count) {
     if (is_whole<float>(count)) {
-        UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
-        Cast<TO, FROM, false>(to, from, mode, MASK_PLACEHOLDER, (uint8_t)(count / LANES), steps);
+        UnaryRepeatParams steps(1, 1, Narrow8(2 * sizeof(TO)), Narrow8(2 * sizeof(FROM)));
+        Cast<TO, FROM, false>(to, from, mode, MASK_PLACEHOLDER, Narrow8(count / LANES), steps);
     } else {
         Cast(to, from, mode, count);
     }
@@ -58,7 +58,7 @@ AICORE_INLINE void cast_run(const LocalTensor<TO> &to, const LocalTensor<FROM> &
 AICORE_INLINE void shift_up(const LocalTensor<uint32_t> &to, const LocalTensor<uint32_t> &from,
                             uint32_t n) {
     if (is_whole<uint32_t>(n)) {
-        ShiftLeft<uint32_t, false>(to, from, (uint32_t)16, MASK_PLACEHOLDER, (uint8_t)(n / LANES),
+        ShiftLeft<uint32_t, false>(to, from, (uint32_t)16, MASK_PLACEHOLDER, Narrow8(n / LANES),
                                    UnaryRepeatParams());
     } else {
         ShiftLeft(to, from, (uint32_t)16, (int32_t)n);
@@ -68,7 +68,7 @@ AICORE_INLINE void shift_up(const LocalTensor<uint32_t> &to, const LocalTensor<u
 AICORE_INLINE void shift_down(const LocalTensor<uint32_t> &to, const LocalTensor<uint32_t> &from,
                               uint32_t n) {
     if (is_whole<uint32_t>(n)) {
-        ShiftRight<uint32_t, false>(to, from, (uint32_t)16, MASK_PLACEHOLDER, (uint8_t)(n / LANES),
+        ShiftRight<uint32_t, false>(to, from, (uint32_t)16, MASK_PLACEHOLDER, Narrow8(n / LANES),
                                     UnaryRepeatParams());
     } else {
         ShiftRight(to, from, (uint32_t)16, (int32_t)n);
@@ -81,8 +81,7 @@ AICORE_INLINE void join_bits(const LocalTensor<uint32_t> &to, const LocalTensor<
     LocalTensor<uint16_t> out = to.ReinterpretCast<uint16_t>(), p = a.ReinterpretCast<uint16_t>(),
                           q = b.ReinterpretCast<uint16_t>();
     if (is_whole<uint32_t>(n)) {
-        Or<uint16_t, false>(out, p, q, MASK_PLACEHOLDER, (uint8_t)(n / LANES),
-                            BinaryRepeatParams());
+        Or<uint16_t, false>(out, p, q, MASK_PLACEHOLDER, Narrow8(n / LANES), BinaryRepeatParams());
     } else {
         Or(out, p, q, (int32_t)(2 * n));
     }
@@ -151,14 +150,14 @@ __aicore__ inline void plan_rows(Grid &g, Strides row, uint32_t n, Strides other
         n = 1;
     }
     if (is_short(row, n, columns)) { /* a block of each of eight rows */
-        uint8_t to = (uint8_t)(row.to / BLOCK), a = (uint8_t)(row.a / BLOCK),
-                b = (uint8_t)(row.b / BLOCK);
+        Narrow8 to = Narrow8(row.to / BLOCK), a = Narrow8(row.a / BLOCK),
+                b = Narrow8(row.b / BLOCK);
         g.slow = columns / BLOCK;
         g.far = {BLOCK, BLOCK, BLOCK};
         g.fast = others;
         g.near = other;
         g.repeats = n / 8;
-        g.steps = BinaryRepeatParams(to, a, b, (uint8_t)row.to, (uint8_t)row.a, (uint8_t)row.b);
+        g.steps = BinaryRepeatParams(to, a, b, Narrow8(row.to), Narrow8(row.a), Narrow8(row.b));
         return;
     }
     if (n > 1 && is_near(row) && columns < n * LANES) { /* a repeat for each row */
@@ -173,8 +172,8 @@ __aicore__ inline void plan_rows(Grid &g, Strides row, uint32_t n, Strides other
             g.lanes = columns;
             g.tail = 0;
         }
-        g.steps = BinaryRepeatParams(1, 1, 1, (uint8_t)(row.to / BLOCK), (uint8_t)(row.a / BLOCK),
-                                     (uint8_t)(row.b / BLOCK));
+        g.steps = BinaryRepeatParams(1, 1, 1, Narrow8(row.to / BLOCK), Narrow8(row.a / BLOCK),
+                                     Narrow8(row.b / BLOCK));
         return;
     }
     bool few = n < others;

@@ -143,10 +143,10 @@ template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, bool
     c.parts = whole ? c.pitch / LANES : t.halves ? 2 : c.pitch < LANES ? 1 : 0;
     c.narrow = whole || c.parts == 0 ? 0 : c.pitch / c.parts;
     c.stride = c.narrow ? c.parts : 1;
-    uint8_t step = static_cast<uint8_t>(c.pitch / BLOCK), by = static_cast<uint8_t>(c.stride);
-    uint8_t apart = static_cast<uint8_t>((c.narrow ? c.narrow : LANES) / BLOCK);
-    c.near = {static_cast<uint16_t>(c.stride), static_cast<uint16_t>(8 * c.stride)};
-    c.far = {static_cast<uint16_t>(step), static_cast<uint16_t>(c.pitch)};
+    Narrow8 step = Narrow8(c.pitch / BLOCK), by = Narrow8(c.stride);
+    Narrow8 apart = Narrow8((c.narrow ? c.narrow : LANES) / BLOCK);
+    c.near = {Narrow16(c.stride), Narrow16(8 * c.stride)};
+    c.far = {Narrow16(step), Narrow16(c.pitch)};
     c.each = {1, 1, 1, step, step, step};
     c.shared = {by, by, by, step, step, 0};
     c.number = {by, by, 0, step, step, by};

@@ -57,9 +57,8 @@ template <typename TO, typename FROM>
 AICORE_INLINE void cast_flat(const LocalTensor<TO> &dst, const LocalTensor<FROM> &src,
                              RoundMode mode, uint32_t count, uint32_t repeats) {
     if (repeats) {
-        Cast<TO, FROM, false>(
-            dst, src, mode, MASK_PLACEHOLDER, static_cast<uint8_t>(repeats),
-            {1, 1, static_cast<uint8_t>(2 * sizeof(TO)), static_cast<uint8_t>(2 * sizeof(FROM))});
+        Cast<TO, FROM, false>(dst, src, mode, MASK_PLACEHOLDER, Narrow8(repeats),
+                              {1, 1, Narrow8(2 * sizeof(TO)), Narrow8(2 * sizeof(FROM))});
     } else {
         cast_any(dst, src, mode, count);
     }
@@ -85,8 +84,8 @@ AICORE_INLINE void all_lanes(const Columns &k) {
 /* Numbers as by_line wants them: in a block each, or in two. */
 AICORE_INLINE void fill_blocks(const Columns &k, const LocalTensor<float> &to,
                                const LocalTensor<float> &numbers, uint32_t eights) {
-    Brcb(to, numbers, static_cast<uint8_t>(eights), k.near);
-    if (k.stride == 2) Brcb(to[BLOCK], numbers, static_cast<uint8_t>(eights), k.near);
+    Brcb(to, numbers, Narrow8(eights), k.near);
+    if (k.stride == 2) Brcb(to[BLOCK], numbers, Narrow8(eights), k.near);
 }
 
 /* A line by itself, where there are fewer lines than repeats in one: with b[j], or a number. */

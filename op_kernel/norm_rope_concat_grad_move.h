@@ -63,16 +63,16 @@ __aicore__ inline void open_stream(const Tiling &t, const Args &a, uint32_t stre
 template <typename T>
 AICORE_INLINE DataCopyExtParams shape_of(uint32_t blocks, uint32_t width, uint32_t padded,
                                          int64_t gm_step, uint32_t ub_step) {
-    uint32_t gap = blocks > 1 ? static_cast<uint32_t>((gm_step - width) * sizeof(T)) : 0;
-    return {static_cast<uint16_t>(blocks), static_cast<uint32_t>(width * sizeof(T)), gap,
-            static_cast<uint32_t>((ub_step - padded) * sizeof(T) / 32), 0};
+    Narrow32 gap = Narrow32(blocks > 1 ? (gm_step - width) * sizeof(T) : 0);
+    return {Narrow16(blocks), Narrow32(width * sizeof(T)), gap,
+            Narrow32((ub_step - padded) * sizeof(T) / 32), 0};
 }
 
 template <typename T>
 AICORE_INLINE DataCopyPadExtParams<T> padding_of(uint32_t width, uint32_t padded) {
     DataCopyPadExtParams<T> pad;
     pad.isPad = padded != width;
-    pad.rightPadding = static_cast<uint8_t>(padded - width);
+    pad.rightPadding = Narrow8(padded - width);
     return pad;
 }
 
@@ -112,9 +112,9 @@ template <typename T>
 __aicore__ inline void store_pieces(const Tiling &t, const Columns &k, uint32_t column,
                                     const GlobalTensor<T> &dst, const LocalTensor<T> &src,
                                     int64_t row, uint32_t rows) {
-    uint32_t gap = rows > 1 ? static_cast<uint32_t>((t.dim - k.width) * sizeof(T)) : 0;
-    DataCopyExtParams shape(static_cast<uint16_t>(rows), static_cast<uint32_t>(k.width * sizeof(T)),
-                            static_cast<uint32_t>((k.pitch - k.padded) * sizeof(T) / 32), gap, 0);
+    Narrow32 gap = Narrow32(rows > 1 ? (t.dim - k.width) * sizeof(T) : 0);
+    DataCopyExtParams shape(Narrow16(rows), Narrow32(k.width * sizeof(T)),
+                            Narrow32((k.pitch - k.padded) * sizeof(T) / 32), gap, 0);
     for (uint32_t p = 0; p < k.pieces; p++) {
         DataCopyPad(dst[row * t.dim + p * (t.dim >> 1) + column], src[p * k.padded], shape);
     }
@@ -158,8 +158,8 @@ __aicore__ inline void load_rect_pieces(const Tiling &t, const Stream<T> &s, con
 template <typename T>
 __aicore__ inline void load_heads(const Tiling &t, const Stream<T> &s, const Columns &k,
                                   const Rect &r, int64_t from, const LocalTensor<T> &dst) {
-    DataCopyParams shape(static_cast<uint16_t>(r.seqs), static_cast<uint16_t>(k.blocks), 0,
-                         static_cast<uint16_t>((r.heads - 1) * k.blocks));
+    DataCopyParams shape(Narrow16(r.seqs), Narrow16(k.blocks), 0,
+                         Narrow16((r.heads - 1) * k.blocks));
     for (uint32_t n = 0; n < r.heads; n++) {
         DataCopy(dst[(r.line + n) * k.pitch], s.grad[from + n * s.head_step], shape);
     }
@@ -180,8 +180,7 @@ AICORE_INLINE void load_rect(const Tiling &t, const Stream<T> &s, const Columns 
         load_heads(t, s, k, r, from, dst);
         return;
     }
-    DataCopyParams shape(static_cast<uint16_t>(r.heads), static_cast<uint16_t>(k.blocks),
-                         static_cast<uint16_t>(s.head_gap), 0);
+    DataCopyParams shape(Narrow16(r.heads), Narrow16(k.blocks), Narrow16(s.head_gap), 0);
     uint32_t wide = r.heads * k.pitch, to = r.line * k.pitch;
     for (uint32_t end = to + r.lines * k.pitch; to < end; to += wide, from += t.dim) {
         DataCopy(dst[to], s.grad[from], shape);

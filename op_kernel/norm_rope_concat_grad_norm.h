@@ -153,7 +153,7 @@ AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, 
 }
 
 RARE void spread_narrow(const LocalTensor<float> &to, const LocalTensor<float> &numbers,
-                        uint8_t eights, const Columns *k) {
+                        Narrow8 eights, const Columns *k) {
     Brcb(to[k->narrow], numbers, eights, k->far);
 }
 
@@ -161,7 +161,7 @@ RARE void spread_narrow(const LocalTensor<float> &to, const LocalTensor<float> &
  * distance of repeats, so that one call takes all lines. */
 AICORE_INLINE void spread(const LocalTensor<float> &to, const LocalTensor<float> &numbers,
                           const Tile &v) {
-    uint8_t eights = static_cast<uint8_t>((v.lines + 7) / 8);
+    Narrow8 eights = Narrow8((v.lines + 7) / 8);
     Brcb(to, numbers, eights, v.k->far);
     if (v.k->narrow) {
         spread_narrow(to, numbers, eights, v.k);

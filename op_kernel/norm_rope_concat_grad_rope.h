@@ -66,8 +66,8 @@ __aicore__ inline void turn_rect(const Tile &v, const Rect &r, const LocalTensor
     const Columns &k = *v.k;
     uint32_t pitch = v.pitch, wide = r.heads * pitch, at = r.line * pitch;
     if (r.heads < r.seqs && wide <= REPEATS * BLOCK) {
-        uint8_t step = static_cast<uint8_t>(pitch / BLOCK);
-        uint8_t far = static_cast<uint8_t>(r.heads * step), by = static_cast<uint8_t>(k.stride);
+        Narrow8 step = Narrow8(pitch / BLOCK);
+        Narrow8 far = Narrow8(r.heads * step), by = Narrow8(k.stride);
         const BinaryRepeatParams steps(by, by, by, far, far, step);
         for (uint32_t n = 0; n < r.heads; n++) {
             by_row(k, dst, src, at + n * pitch, table, r.row * pitch, r.seqs, steps);

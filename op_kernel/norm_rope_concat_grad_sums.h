@@ -103,7 +103,7 @@ __aicore__ inline void add_up(Core<Y> &c, int64_t first, int64_t count, int whic
         Muls(out, sum, 1.0f, static_cast<int32_t>(g.padded));
     }
     send_out(c);
-    DataCopyPad(result[g.result], out, {1, static_cast<uint32_t>(g.width * sizeof(T)), 0, 0, 0});
+    DataCopyPad(result[g.result], out, {1, Narrow32(g.width * sizeof(T)), 0, 0, 0});
     free_out(c);
 }
 

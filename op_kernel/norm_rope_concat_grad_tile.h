@@ -184,11 +184,11 @@ __aicore__ inline void make_line_table(const LocalTensor<int32_t> &table, uint32
 /* The second halves of rows of sin change their sign. */
 __aicore__ inline void negate_second(const Columns &k, const LocalTensor<float> &sin,
                                      uint32_t rows) {
-    uint8_t step = static_cast<uint8_t>(k.pitch / BLOCK);
+    Narrow8 step = Narrow8(k.pitch / BLOCK);
     for (uint32_t j = k.half / LANES * LANES; j < k.width; j += LANES) {
         uint32_t first = k.half > j ? k.half - j : 0, end = least(k.width - j, LANES);
         uint64_t lanes[2] = {~0ull >> (LANES - end + first) << first, 0};
-        Muls(sin[j], sin[j], -1.0f, lanes, static_cast<uint8_t>(rows), {1, 1, step, step});
+        Muls(sin[j], sin[j], -1.0f, lanes, Narrow8(rows), {1, 1, step, step});
     }
     ResetMask();
 }

@@ -146,7 +146,7 @@ __aicore__ inline void negate_odd(const LocalTensor<float> &pairs, uint32_t coun
     uint32_t full = count / LANES, rest = count - full * LANES;
     for (uint32_t done = 0; done < full; done += REPEATS) {
         uint32_t repeats = least(full - done, REPEATS);
-        Muls(pairs[done * LANES], pairs[done * LANES], -1.0f, mask, (uint8_t)repeats, steps);
+        Muls(pairs[done * LANES], pairs[done * LANES], -1.0f, mask, Narrow8(repeats), steps);
     }
     if (rest > 0) {
         mask[0] &= ((uint64_t)1 << rest) - 1;

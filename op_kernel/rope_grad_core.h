@@ -67,19 +67,17 @@ template <typename T>
 __aicore__ inline void copy_in(const LocalTensor<T> &to, const GlobalTensor<T> &from,
                                uint32_t blocks, uint32_t length, uint32_t gap, uint32_t pad,
                                uint32_t skip) {
-    DataCopyExtParams sizes(static_cast<uint16_t>(blocks), length * sizeof(T), gap * sizeof(T),
-                            skip, 0);
+    DataCopyExtParams sizes(Narrow16(blocks), length * sizeof(T), gap * sizeof(T), skip, 0);
     DataCopyPadExtParams<T> zeros;
     zeros.isPad = pad != 0;
-    zeros.rightPadding = static_cast<uint8_t>(pad);
+    zeros.rightPadding = Narrow8(pad);
     DataCopyPad(to, from, sizes, zeros);
 }
 
 template <typename T>
 __aicore__ inline void copy_out(const GlobalTensor<T> &to, const LocalTensor<T> &from,
                                 uint32_t blocks, uint32_t length, uint32_t gap, uint32_t skip) {
-    DataCopyExtParams sizes(static_cast<uint16_t>(blocks), length * sizeof(T), skip,
-                            gap * sizeof(T), 0);
+    DataCopyExtParams sizes(Narrow16(blocks), length * sizeof(T), skip, gap * sizeof(T), 0);
     DataCopyPad(to, from, sizes);
 }
 
@@ -120,7 +118,7 @@ __aicore__ inline void cross(const LocalTensor<F> &y, const LocalTensor<F> &a,
                              const LocalTensor<F> &b, uint32_t heads, uint32_t lanes_of_half,
                              uint32_t half, uint32_t head) {
     constexpr uint32_t lanes = 256 / sizeof(F);
-    uint8_t step = (uint8_t)(head * sizeof(F) / 32);
+    Narrow8 step = Narrow8(head * sizeof(F) / 32);
     BinaryRepeatParams steps(1, 1, 1, step, step, step);
     for (uint32_t n = 0; n < heads; n += REPEATS) {
         uint32_t repeats = least(heads - n, REPEATS);
@@ -147,9 +145,9 @@ __aicore__ inline void apply_chosen(const LocalTensor<F> &y, const LocalTensor<F
                         sizeof(F) == 2 && width > 64 ? chosen[1] & all >> (128 - width) : 0};
     if ((mask[0] | mask[1]) == 0) return;
     if constexpr (OP == MUL) {
-        Mul(y, a, b, mask, (uint8_t)repeats, steps);
+        Mul(y, a, b, mask, Narrow8(repeats), steps);
     } else {
-        Add(y, a, b, mask, (uint8_t)repeats, steps);
+        Add(y, a, b, mask, Narrow8(repeats), steps);
     }
 }
 
@@ -163,7 +161,7 @@ __aicore__ inline void apply_heads(const LocalTensor<F> &y, const LocalTensor<F>
     bool by_row = heads < rows && as.row <= REPEATS * block && bs.row <= REPEATS * block;
     uint32_t outer = by_row ? heads : rows, inner = by_row ? rows : heads;
     Apart a_at = by_row ? as : Apart{as.row, as.head}, b_at = by_row ? bs : Apart{bs.row, bs.head};
-    uint8_t a_step = (uint8_t)(a_at.row / block), b_step = (uint8_t)(b_at.row / block);
+    Narrow8 a_step = Narrow8(a_at.row / block), b_step = Narrow8(b_at.row / block);
     BinaryRepeatParams steps(1, 1, 1, a_step, a_step, b_step);
     for (uint32_t i = 0; i < inner; i += REPEATS) {
         uint32_t repeats = least(inner - i, REPEATS), at = i * a_at.row, to = i * b_at.row;

@@ -141,11 +141,11 @@ __aicore__ inline void make_dense(const Core<T, C> &c, const Dense &d, const Loc
     if (!in_place) spread(c, c.cos, cos, d.cos, rows);
     spread(c, c.sin, sin, d.sin, rows);
     vector_done();
-    uint8_t step = (uint8_t)(c.width / BLOCK);
+    Narrow8 step = Narrow8(c.width / BLOCK);
     UnaryRepeatParams steps(1, 1, step, step);
     for (uint32_t i = 0; i < c.width; i += 64) {
         uint64_t mask[2] = {d.chosen.second[i / 64], 0};
-        if (mask[0] != 0) Muls(c.sin[i], c.sin[i], -1.0f, mask, (uint8_t)rows, steps);
+        if (mask[0] != 0) Muls(c.sin[i], c.sin[i], -1.0f, mask, Narrow8(rows), steps);
     }
     if (c.exact) return;
     vector_done();

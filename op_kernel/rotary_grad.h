@@ -319,8 +319,8 @@ __aicore__ inline void clear_wide_pad(const LocalTensor<float> &tables, uint32_t
         uint64_t mask[2] = {0xff, 0};
         uint32_t parts = PAIRS ? n : 2 * n * rotations;
         for (uint32_t i = 0; i < parts; i += REPEATS) {
-            Duplicate(tables[i * pitch + filled], 0.0f, mask, (uint8_t)least(parts - i, REPEATS), 1,
-                      (uint8_t)(pitch / BLOCK));
+            Duplicate(tables[i * pitch + filled], 0.0f, mask, Narrow8(least(parts - i, REPEATS)), 1,
+                      Narrow8(pitch / BLOCK));
         }
         ResetMask();
         vector_done();

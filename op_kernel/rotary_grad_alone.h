@@ -79,8 +79,8 @@ __aicore__ inline void fetch_columns(const RotaryGradTiling &t, const LocalTenso
                                      const GlobalTensor<T> &from, int64_t at, const Group &g) {
     constexpr uint32_t block = 32 / sizeof(T);
     int64_t row = t.inner_stride * t.dy_row;
-    DataCopyParams steps((uint16_t)g.n, (uint16_t)(t.alone_width / block),
-                         (uint16_t)((row - t.alone_width) / block), 0);
+    DataCopyParams steps(Narrow16(g.n), Narrow16(t.alone_width / block),
+                         Narrow16((row - t.alone_width) / block), 0);
     DataCopy(to[g.first * t.alone_width], from[at + g.first * row], steps);
 }
 

@@ -55,19 +55,19 @@ template <typename T>
 __aicore__ inline void copy_in(const LocalTensor<T> &to, const GlobalTensor<T> &from,
                                uint32_t count, int64_t length, int64_t gap, int64_t skip,
                                uint32_t zeros) {
-    DataCopyExtParams block((uint16_t)count, (uint32_t)length, count > 1 ? (uint32_t)gap : 0,
-                            (uint32_t)skip, 0);
+    DataCopyExtParams block(Narrow16(count), Narrow32(length), Narrow32(count > 1 ? gap : 0),
+                            Narrow32(skip), 0);
     DataCopyPadExtParams<T> pad;
     pad.isPad = zeros > 0;
-    pad.rightPadding = (uint8_t)zeros;
+    pad.rightPadding = Narrow8(zeros);
     DataCopyPad(to, from, block, pad);
 }
 
 template <typename T>
 __aicore__ inline void copy_out(const GlobalTensor<T> &to, const LocalTensor<T> &from,
                                 uint32_t count, int64_t length, int64_t gap, int64_t skip) {
-    DataCopyExtParams block((uint16_t)count, (uint32_t)length, (uint32_t)skip,
-                            count > 1 ? (uint32_t)gap : 0, 0);
+    DataCopyExtParams block(Narrow16(count), Narrow32(length), Narrow32(skip),
+                            Narrow32(count > 1 ? gap : 0), 0);
     DataCopyPad(to, from, block);
 }
 
@@ -191,10 +191,10 @@ __aicore__ inline void clear_pad(const LocalTensor<T> &rows, uint32_t n, const S
              count = 2 * (s.pitch - s.width);
     uint64_t mask[2] = {(((uint64_t)1 << count) - 1) << skipped, 0};
     if constexpr (sizeof(T) == 4) {
-        Duplicate(rows[from], 0.0f, mask, (uint8_t)n, 1, (uint8_t)(2 * s.pitch / block));
+        Duplicate(rows[from], 0.0f, mask, Narrow8(n), 1, Narrow8(2 * s.pitch / block));
     } else {
         LocalTensor<int16_t> bits = rows[from].template ReinterpretCast<int16_t>();
-        Duplicate(bits, (int16_t)0, mask, (uint8_t)n, 1, (uint8_t)(2 * s.pitch / block));
+        Duplicate(bits, (int16_t)0, mask, Narrow8(n), 1, Narrow8(2 * s.pitch / block));
     }
     ResetMask();
     vector_done();

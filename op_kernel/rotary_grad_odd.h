@@ -110,8 +110,8 @@ __aicore__ inline void strided(const LocalTensor<float> &to, uint32_t to_step,
         }
         return;
     }
-    BinaryRepeatParams steps(1, 1, 1, (uint8_t)(to_step / BLOCK), (uint8_t)(a_step / BLOCK),
-                             (uint8_t)(b_step / BLOCK));
+    BinaryRepeatParams steps(1, 1, 1, Narrow8(to_step / BLOCK), Narrow8(a_step / BLOCK),
+                             Narrow8(b_step / BLOCK));
     uint32_t rest = columns % LANES, whole = columns - rest;
     for (uint32_t c = 0; c < whole; c += LANES) {
         apply_whole<OP>(to[c], a[c], b[c], n, steps);
@@ -125,7 +125,7 @@ __aicore__ inline void strided(const LocalTensor<float> &to, uint32_t to_step,
 template <typename TO, typename FROM>
 __aicore__ inline void convert_rest(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
                                     const RoundMode mode, Run run) {
-    UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
+    UnaryRepeatParams steps(1, 1, Narrow8(2 * sizeof(TO)), Narrow8(2 * sizeof(FROM)));
     uint32_t at = run.full * LANES;
     Cast(to[at], from[at], mode, (uint64_t)run.rest, (uint8_t)1, steps);
     ResetMask();
@@ -136,8 +136,8 @@ template <typename TO, typename FROM>
 AICORE_INLINE void convert(const LocalTensor<TO> &to, const LocalTensor<FROM> &from, Run run) {
     constexpr RoundMode mode = sizeof(TO) == 4 ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
     if (run.full > 0) {
-        UnaryRepeatParams steps(1, 1, (uint8_t)(2 * sizeof(TO)), (uint8_t)(2 * sizeof(FROM)));
-        Cast<TO, FROM, false>(to, from, mode, MASK_PLACEHOLDER, (uint8_t)run.full, steps);
+        UnaryRepeatParams steps(1, 1, Narrow8(2 * sizeof(TO)), Narrow8(2 * sizeof(FROM)));
+        Cast<TO, FROM, false>(to, from, mode, MASK_PLACEHOLDER, Narrow8(run.full), steps);
     }
     if (run.rest > 0) {
         convert_rest(to, from, mode, run);
@@ -180,7 +180,7 @@ AICORE_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &f
 AICORE_INLINE void gather_blocks(const LocalTensor<float> &to, const LocalTensor<float> &from,
                                  const LocalTensor<int32_t> &table, uint32_t count) {
     Gatherb(to.ReinterpretCast<uint32_t>(), from.ReinterpretCast<uint32_t>(),
-            table.ReinterpretCast<uint32_t>(), (uint8_t)((count + LANES - 1) / LANES),
+            table.ReinterpretCast<uint32_t>(), Narrow8((count + LANES - 1) / LANES),
             GatherRepeatParams(1, 8));
 }
 

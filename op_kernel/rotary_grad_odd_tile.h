@@ -78,10 +78,9 @@ __aicore__ inline void plan_moves(Moves &m, uint32_t copies, uint32_t ub, int64_
     m.skip = skip;
     m.plain = (length | gap) % 32 == 0 && (length | gap) < 65536 * 32;
     if (m.plain) {
-        uint16_t far = (uint16_t)(gap / 32), near = (uint16_t)skip,
-                 blocks = (uint16_t)(length / 32);
-        m.in = DataCopyParams((uint16_t)count, blocks, far, near);
-        m.out = DataCopyParams((uint16_t)count, blocks, near, far);
+        Narrow16 far = Narrow16(gap / 32), near = Narrow16(skip), blocks = Narrow16(length / 32);
+        m.in = DataCopyParams(Narrow16(count), blocks, far, near);
+        m.out = DataCopyParams(Narrow16(count), blocks, near, far);
     }
 }
 

@@ -25,7 +25,7 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
         if constexpr (SWAPPED<MODE>) {
             negate_second<MODE>(k, rows, band.count, s.row);
         } else if (s.pitch == LANES && rotations <= REPEATS) {
-            Muls<float, false>(rows, rows, -1.0f, MASK_PLACEHOLDER, (uint8_t)rotations,
+            Muls<float, false>(rows, rows, -1.0f, MASK_PLACEHOLDER, Narrow8(rotations),
                                UnaryRepeatParams(1, 1, 2 * LANES / BLOCK, 2 * LANES / BLOCK));
         } else {
             scale_rows(rows, step, rows, step, -1.0f, rotations, s.pitch);

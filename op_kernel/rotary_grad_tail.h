@@ -17,8 +17,8 @@ AICORE_INLINE void keep_tails(const RotaryGradTiling &t, const LocalTensor<T> &d
                               const LocalTensor<T> &dy, uint32_t n) {
     constexpr uint32_t block = 32 / sizeof(T);
     uint32_t row = (uint32_t)t.row, tail = (uint32_t)(t.dy_row - t.row);
-    DataCopyParams steps((uint16_t)n, (uint16_t)(tail / block), (uint16_t)(row / block),
-                         (uint16_t)(row / block));
+    DataCopyParams steps(Narrow16(n), Narrow16(tail / block), Narrow16(row / block),
+                         Narrow16(row / block));
     DataCopy(dx[row], dy[row], steps);
 }
 
@@ -27,9 +27,9 @@ template <typename T>
 AICORE_INLINE void narrow_rows(const RotaryGradTiling &t, const LocalTensor<T> &to,
                                const LocalTensor<float> &from, uint32_t n) {
     uint32_t row = (uint32_t)t.row, wide = (uint32_t)t.dy_row;
-    UnaryRepeatParams steps(1, 1, (uint8_t)(wide * sizeof(T) / 32), (uint8_t)(wide / BLOCK));
+    UnaryRepeatParams steps(1, 1, Narrow8(wide * sizeof(T) / 32), Narrow8(wide / BLOCK));
     for (uint32_t c = 0; c < row; c += LANES) {
-        Cast(to[c], from[c], RoundMode::CAST_RINT, (uint64_t)least(row - c, LANES), (uint8_t)n,
+        Cast(to[c], from[c], RoundMode::CAST_RINT, (uint64_t)least(row - c, LANES), Narrow8(n),
              steps);
     }
     ResetMask();

@@ -58,8 +58,8 @@ template <typename T> __aicore__ inline void plan_moves(const RotaryGradTiling &
     }
     tile.plain = t.flat && !t.ragged && row % 32 == 0 && gap <= UINT16_MAX && length <= UINT16_MAX;
     if (tile.plain) {
-        tile.in = DataCopyParams((uint16_t)a.runs, (uint16_t)length, (uint16_t)gap, 0);
-        tile.out = DataCopyParams((uint16_t)a.runs, (uint16_t)length, 0, (uint16_t)gap);
+        tile.in = DataCopyParams(Narrow16(a.runs), Narrow16(length), Narrow16(gap), 0);
+        tile.out = DataCopyParams(Narrow16(a.runs), Narrow16(length), 0, Narrow16(gap));
     }
 }
 

@@ -77,8 +77,8 @@ __aicore__ inline void copy_runs(const LocalTensor<T> &local, const GlobalTensor
     int64_t gap = (apart - length) / block;
     int64_t at_once = gap > most_gap ? 1 : most_runs;
     for (int64_t i = 0; i < n; i += at_once) {
-        uint16_t runs = (uint16_t)(n - i < at_once ? n - i : at_once);
-        uint16_t blocks = (uint16_t)(length / block), skip = (uint16_t)(runs > 1 ? gap : 0);
+        Narrow16 runs = Narrow16(n - i < at_once ? n - i : at_once);
+        Narrow16 blocks = Narrow16(length / block), skip = Narrow16(runs > 1 ? gap : 0);
         if constexpr (IN) {
             DataCopy(local[i * length], memory[i * apart], DataCopyParams(runs, blocks, skip, 0));
         } else {
@@ -111,8 +111,8 @@ __aicore__ inline void move_tile(const LocalTensor<T> &local, const GlobalTensor
         constexpr uint32_t block = 32 / sizeof(T);
         uint32_t row = line.row, gap = (tile.rows - 1) * row / block, to = 0;
         int64_t from = tile.first * t.row;
-        DataCopyParams rows((uint16_t)tile.count, (uint16_t)(row / block), (uint16_t)(IN ? gap : 0),
-                            (uint16_t)(IN ? 0 : gap));
+        DataCopyParams rows(Narrow16(tile.count), Narrow16(row / block), Narrow16(IN ? gap : 0),
+                            Narrow16(IN ? 0 : gap));
         for (uint32_t i = 0; i < tile.rows; i++, from += row, to += tile.steps.row) {
             if constexpr (IN) {
                 DataCopy(local[to], memory[from], rows);

@@ -40,7 +40,7 @@ __aicore__ inline void cast_all(const LocalTensor<TO> &to, const LocalTensor<FRO
                                 uint32_t count) {
     constexpr uint8_t to_step = 2 * sizeof(TO), from_step = 2 * sizeof(FROM);
     if (count % LANES == 0 && count <= REPEATS * LANES) {
-        Cast(to, from, RoundMode::CAST_NONE, (uint64_t)LANES, (uint8_t)(count / LANES),
+        Cast(to, from, RoundMode::CAST_NONE, (uint64_t)LANES, Narrow8(count / LANES),
              UnaryRepeatParams(1, 1, to_step, from_step));
     } else {
         Cast(to, from, RoundMode::CAST_NONE, count);
@@ -96,8 +96,8 @@ __aicore__ inline Walk make_walk(uint32_t cos_rows, uint32_t rows, uint32_t colu
         w.b_repeat = over_rows ? b.row : b.cos;
         w.flat = !(near_rows || near_cos) || w.repeats > REPEATS || columns >= w.repeats * LANES;
     }
-    w.steps = BinaryRepeatParams(1, 1, 1, (uint8_t)(w.to_repeat / BLOCK),
-                                 (uint8_t)(w.a_repeat / BLOCK), (uint8_t)(w.b_repeat / BLOCK));
+    w.steps = BinaryRepeatParams(1, 1, 1, Narrow8(w.to_repeat / BLOCK), Narrow8(w.a_repeat / BLOCK),
+                                 Narrow8(w.b_repeat / BLOCK));
     return w;
 }
 
@@ -190,14 +190,14 @@ __aicore__ inline void swap_in_blocks(const LocalTensor<float> &to, const LocalT
 __aicore__ inline void copy_parts(const LocalTensor<float> &to, const LocalTensor<float> &from,
                                   uint32_t blocks, uint32_t n, uint32_t unit, uint64_t part) {
     constexpr uint32_t words = 16, at_once = 8; /* words of a block, blocks of a repeat */
-    BinaryRepeatParams steps(1, 1, 1, (uint8_t)unit, (uint8_t)unit, (uint8_t)unit);
+    BinaryRepeatParams steps(1, 1, 1, Narrow8(unit), Narrow8(unit), Narrow8(unit));
     for (uint32_t c = 0; c < blocks; c += at_once) {
         uint32_t lanes = least(blocks - c, at_once) * words;
         uint64_t low = lanes >= 64 ? ~0ull : (1ull << lanes) - 1;
         uint64_t high = lanes >= 128 ? ~0ull : lanes > 64 ? (1ull << (lanes - 64)) - 1 : 0;
         uint64_t mask[2] = {part & low, part & high};
         LocalTensor<int16_t> source = from[c * BLOCK].ReinterpretCast<int16_t>();
-        And(to[c * BLOCK].ReinterpretCast<int16_t>(), source, source, mask, (uint8_t)n, steps);
+        And(to[c * BLOCK].ReinterpretCast<int16_t>(), source, source, mask, Narrow8(n), steps);
     }
 }
 
@@ -232,9 +232,9 @@ __aicore__ inline void turn(const LocalTensor<float> &to, const LocalTensor<floa
         return;
     }
     constexpr uint32_t most_units = 4095;
-    uint16_t blocks = (uint16_t)(half / BLOCK);
+    Narrow16 blocks = Narrow16(half / BLOCK);
     for (uint32_t i = 0; i < n; i += most_units) {
-        DataCopyParams halves((uint16_t)least(n - i, most_units), blocks, blocks, blocks);
+        DataCopyParams halves(Narrow16(least(n - i, most_units)), blocks, blocks, blocks);
         DataCopy(to[i * unit], from[i * unit + half], halves);
         DataCopy(to[i * unit + half], from[i * unit], halves);
     }

@@ -36,6 +36,15 @@ constexpr uint32_t LANES = 64;
 constexpr uint32_t BLOCK = 8;
 constexpr uint32_t REPEATS = 255;
 
+/* Repeats, strides and lengths as calls take them: `Narrow8(n)` cuts n off, and is how every kernel
+ * does it. The twin has types of these names, which keep n whole up to the call, and stops a kernel
+ * whose n does not fit. */
+#ifndef TWIN_EVERY_CHIP
+using Narrow8 = uint8_t;
+using Narrow16 = uint16_t;
+using Narrow32 = uint32_t;
+#endif
+
 __aicore__ inline uint32_t least(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
@@ -68,11 +77,11 @@ __aicore__ inline void apply_repeats(const LocalTensor<F> &to, const LocalTensor
                                      const LocalTensor<F> &b, uint32_t lanes, uint32_t repeats,
                                      const BinaryRepeatParams &steps) {
     if constexpr (OP == MUL) {
-        Mul(to, a, b, (uint64_t)lanes, (uint8_t)repeats, steps);
+        Mul(to, a, b, (uint64_t)lanes, Narrow8(repeats), steps);
     } else if constexpr (OP == ADD) {
-        Add(to, a, b, (uint64_t)lanes, (uint8_t)repeats, steps);
+        Add(to, a, b, (uint64_t)lanes, Narrow8(repeats), steps);
     } else {
-        Sub(to, a, b, (uint64_t)lanes, (uint8_t)repeats, steps);
+        Sub(to, a, b, (uint64_t)lanes, Narrow8(repeats), steps);
     }
 }
 
@@ -83,8 +92,8 @@ __aicore__ inline void
 repeat_rows(const LocalTensor<F> &to, uint32_t to_step, const LocalTensor<F> &a, uint32_t a_step,
             const LocalTensor<F> &b, uint32_t b_step, uint32_t n, uint32_t columns) {
     constexpr uint32_t block = 32 / sizeof(F), lanes = 256 / sizeof(F);
-    BinaryRepeatParams steps(1, 1, 1, (uint8_t)(to_step / block), (uint8_t)(a_step / block),
-                             (uint8_t)(b_step / block));
+    BinaryRepeatParams steps(1, 1, 1, Narrow8(to_step / block), Narrow8(a_step / block),
+                             Narrow8(b_step / block));
     for (uint32_t i = 0; i < n; i += REPEATS) {
         uint32_t repeats = least(n - i, REPEATS);
         for (uint32_t c = 0; c < columns; c += lanes) {
@@ -131,12 +140,12 @@ __aicore__ inline void scale_rows(const LocalTensor<float> &to, uint32_t to_step
         }
         return;
     }
-    UnaryRepeatParams steps(1, 1, (uint8_t)(to_step / BLOCK), (uint8_t)(a_step / BLOCK));
+    UnaryRepeatParams steps(1, 1, Narrow8(to_step / BLOCK), Narrow8(a_step / BLOCK));
     for (uint32_t i = 0; i < n; i += REPEATS) {
         uint32_t repeats = least(n - i, REPEATS);
         for (uint32_t c = 0; c < columns; c += LANES) {
             uint32_t lanes = least(columns - c, LANES);
-            Muls(to[i * to_step + c], a[i * a_step + c], factor, (uint64_t)lanes, (uint8_t)repeats,
+            Muls(to[i * to_step + c], a[i * a_step + c], factor, (uint64_t)lanes, Narrow8(repeats),
                  steps);
         }
     }

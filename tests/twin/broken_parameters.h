@@ -11,6 +11,24 @@ static void repeat_overflow(const Gm &gm, bool fixed) {
     AT Adds(k.b, k.a, 1.0f, 64, repeat, {1, 1, 8, 8});
 }
 
+/* A kernel cuts repeats off itself, by the word that op_kernel/rows.h has for it. */
+static void narrowed_repeat(const Gm &gm, bool fixed) {
+    Core k(gm);
+    k.Fill(k.a);
+    uint32_t repeat = fixed ? 4 : 260;
+    AT Add(k.b, k.a, k.a, (uint64_t)64, rows::Narrow8(repeat), BinaryRepeatParams());
+}
+
+static void narrowed_length(const Gm &gm, bool fixed) {
+    Core k(gm);
+    LocalTensor<float> t = k.in.AllocTensor<float>();
+    uint32_t blocks = fixed ? 2 : 65538;
+    AT DataCopy(t, k.gin, DataCopyParams(1, rows::Narrow16(blocks), 0, 0));
+    k.in.EnQue(t);
+    t = k.in.DeQue<float>();
+    k.in.FreeTensor(t);
+}
+
 static void stride_overflow(const Gm &gm, bool fixed) {
     Core k(gm);
     k.Fill(k.a);

@@ -16,6 +16,7 @@ namespace checked {
 #include "kernel_operator.h"
 using namespace AscendC;
 #include "bench.h"
+#include "../../op_kernel/rows.h"
 
 #include "broken_core.h"
 #include "broken_memory.h"
@@ -84,6 +85,8 @@ static const Case cases[] = {
     {"too_many_buffers", too_many_buffers, "a kernel may have 64"},
     {"second_pipe", second_pipe, "a second TPipe"},
     {"repeat_overflow", repeat_overflow, "is 260"},
+    {"narrowed_repeat", narrowed_repeat, "is 260"},
+    {"narrowed_length", narrowed_length, "is 65538"},
     {"stride_overflow", stride_overflow, "is 264"},
     {"mask_too_wide", mask_too_wide, "is 65"},
     {"negative_count", negative_count, "is -8"},

@@ -160,6 +160,7 @@ template <typename N> inline int64_t TwinRaw(const TwinField<N> &f) {
 template <typename N> using TwinField = N;
 #endif
 
+/* The kernels know these by name: rows.h of op_kernel. */
 using Narrow8 = TwinField<uint8_t>;
 using Narrow16 = TwinField<uint16_t>;
 using Narrow32 = TwinField<uint32_t>;
