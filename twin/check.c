@@ -202,6 +202,7 @@ static inline bool unordered(const struct twin_issue *i, uint32_t seq, int pipe)
 void twin_check_read(const struct twin_issue *i, uint32_t at, uint32_t bytes, const char *what) {
     if (!bytes) return;
     struct twin_ub_block *b = i->core->block;
+    twin_touch(i->core, false, at, bytes);
     for (uint32_t k = at / TWIN_BLOCK_BYTES; k <= (at + bytes - 1) / TWIN_BLOCK_BYTES; k++) {
         if (!b[k].ever)
             twin_violation(i->site, "%s at UB %u reads memory that nothing has written", what,
@@ -218,6 +219,7 @@ void twin_check_read(const struct twin_issue *i, uint32_t at, uint32_t bytes, co
 void twin_check_write(const struct twin_issue *i, uint32_t at, uint32_t bytes, const char *what) {
     if (!bytes) return;
     struct twin_ub_block *b = i->core->block;
+    twin_touch(i->core, true, at, bytes);
     for (uint32_t k = at / TWIN_BLOCK_BYTES; k <= (at + bytes - 1) / TWIN_BLOCK_BYTES; k++) {
         for (int q = 0; q < TWIN_PIPES; q++)
             if (unordered(i, b[k].read[q], q))

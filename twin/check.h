@@ -7,6 +7,7 @@
 #define TWIN_CHECK_H
 
 #include "core.h"
+#include "listener.h"
 
 /* Starts an instruction on a pipe: its number, and what it may rely on. */
 struct twin_issue {
@@ -28,6 +29,17 @@ void twin_check_write(const struct twin_issue *, uint32_t at, uint32_t bytes, co
 bool twin_ub_defined(struct twin_core *, uint32_t at, uint32_t bytes); /* all bytes hold data */
 void twin_ub_define(struct twin_core *, uint32_t at, uint32_t bytes, bool defined);
 uint32_t twin_ub_at(const struct twin_core *, const struct twin_local *);
+
+/* check_mask.c: the lanes of a call; a call that has no count and no mask. */
+void twin_check_lanes(const struct twin_issue *, const struct twin_lanes *, uint32_t per_repeat,
+                      bool gather);
+void twin_check_no_counter(const struct twin_issue *);
+
+/* listener.c: the listener of a run. */
+void twin_expand(const struct twin_core *, const struct twin_lanes *, uint32_t per_repeat,
+                 bool gather, struct twin_effect *);
+void twin_tell(const struct twin_core *, const struct twin_site *, struct twin_effect *);
+void twin_touch(const struct twin_core *, bool write, uint32_t at, uint32_t bytes);
 
 /* launch.c: a core starts from nothing for every block it runs. */
 bool twin_core_open(struct twin_job *job, struct twin_core *, uint32_t index, bool checked);

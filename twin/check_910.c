@@ -7,6 +7,8 @@
 #include "check.h"
 #include "half.h"
 
+enum { MOST_REPEATS = 255 };
+
 static bool is_910(void) {
     return twin_core->job->launch->soc->arch == ASCGRAD_ARCH_910;
 }
@@ -32,6 +34,10 @@ void twin_check_910_prim(const struct twin_elementwise *v, const struct twin_sit
         if (v->prim == missing[i]) lacks(site, twin_prim_info[v->prim].name);
     if (v->prim == TWIN_F32_F16 && v->scalar.i != TWIN_NONE && v->scalar.i != TWIN_ODD)
         lacks(site, "a rounding mode from fp32 to fp16 but CAST_NONE and CAST_ODD");
+    bool axpy = v->prim == TWIN_AXPY_F32 || v->prim == TWIN_AXPY_F16 || v->prim == TWIN_AXPY_MIX;
+    uint64_t repeat = TWIN_REPEAT_BYTES / twin_prim_info[v->prim].dst_size;
+    if (axpy && v->lanes.counter && v->lanes.mask[0] >= 2 * MOST_REPEATS * repeat)
+        lacks(site, "a right Axpy of 510 repeats: its library does the first 255 twice");
     if (v->prim == TWIN_I32_F32 && v->scalar.i != TWIN_NONE)
         lacks(site, "a rounding mode from int32 to fp32 but CAST_NONE");
 }
@@ -47,6 +53,7 @@ void twin_check_910_shuffle(const struct twin_shuffle *v, const struct twin_site
     if (v->kind == TWIN_GATHER || v->kind == TWIN_GATHERB || v->kind == TWIN_GATHER_MASK ||
         v->kind == TWIN_BRCB)
         lacks(site, "this call");
+    if (v->kind == TWIN_SELECT && v->mode != 0) lacks(site, "a Select but VSEL_CMPMASK_SPR");
     if (v->kind == TWIN_TO_5HD && v->size != 2) lacks(site, "transpositions of 32 bits");
 }
 

@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-void twin_check_lanes(const struct twin_issue *i, const struct twin_lanes *lanes,
-                      uint32_t per_repeat);
-
 enum { MOST_BLOCKS = 4095, MOST_COPY = 65535 * 32, MOST_PAD = 2097151, SELECT_UB = 8192 };
 
 static uint64_t round_up(uint64_t bytes) {
@@ -130,14 +127,8 @@ static double charged_bytes(const struct twin_dma *v) {
     return each * blocks * (odd ? TWIN_DMA_UNALIGNED : 1.0);
 }
 
-void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
+static void copy(const struct twin_dma *v, const struct twin_site *site) {
     struct twin_core *c = twin_core;
-    check_fields(v, site);
-    twin_check_910_copy(v, site);
-    if (v->kind == TWIN_MOVE) {
-        move_ub(v, site);
-        return;
-    }
     enum twin_pipe pipe = v->kind == TWIN_LOAD ? TWIN_MTE2 : TWIN_MTE3;
     const char *what = v->kind == TWIN_LOAD ? "dst" : "src";
     struct twin_issue issue = twin_issue(pipe, site);
@@ -159,6 +150,17 @@ void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
     *(v->kind == TWIN_LOAD ? &c->gm_read : &c->gm_write) += v->blocks * v->length;
     c->dmas++;
     twin_cost_dma(c, site, pipe, charged_bytes(v), v->pad);
+}
+
+void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
+    struct twin_effect effect = {.issued = 0};
+    check_fields(v, site);
+    twin_check_910_copy(v, site);
+    if (v->kind == TWIN_MOVE)
+        move_ub(v, site);
+    else
+        copy(v, site);
+    twin_tell(twin_core, site, &effect);
 }
 
 /* Scalar unit. */

@@ -7,10 +7,7 @@
 
 #include <string.h>
 
-void twin_check_lanes(const struct twin_issue *i, const struct twin_lanes *lanes,
-                      uint32_t per_repeat);
-
-enum { SELECT_RESERVES = 8192, A2_TAIL = 256 };
+enum { SELECT_RESERVES = 8192, A2_TAIL = 256, MOST_REPEATS = 255, GATHER_NEAR = 131072 };
 
 static void need(const struct twin_issue *i, const struct twin_local *t, uint64_t at,
                  uint64_t bytes, bool defined, const char *what) {
@@ -50,6 +47,12 @@ static uint64_t lane_offset(const struct twin_operand *o, uint32_t size, uint32_
 
 static void check_gather(const struct twin_issue *i, const struct twin_shuffle *v,
                          const struct twin_plan *p) {
+    if (p->counter && twin_splits_count(i->core, true) &&
+        v->lanes.mask[0] / p->per_repeat > MOST_REPEATS)
+        twin_violation(i->site,
+                       "%llu elements are %llu repeats, which the library counts in 8 bits",
+                       (unsigned long long)v->lanes.mask[0],
+                       (unsigned long long)v->lanes.mask[0] / p->per_repeat);
     for (uint32_t r = 0; r < p->repeats; r++)
         for (uint32_t lane = 0; lane < p->per_repeat; lane++) {
             if (!twin_lane(p, r, lane)) continue;
@@ -58,6 +61,10 @@ static void check_gather(const struct twin_issue *i, const struct twin_shuffle *
             uint32_t offset;
             memcpy(&offset, v->src[1].t.at + index, 4);
             uint64_t from = (uint64_t)v->base + offset;
+            if (offset >= GATHER_NEAR && v->size == 2 &&
+                i->core->job->launch->soc->arch == ASCGRAD_ARCH_950)
+                twin_violation(
+                    i->site, "offset %u: the 950 counts the elements up to it in 16 bits", offset);
             if (from % v->size)
                 twin_violation(i->site, "offset %u is not aligned to the element size", offset);
             if (from + v->size > v->src[0].t.bytes)
@@ -237,8 +244,10 @@ void twin_shuffle_checked(struct twin_shuffle *v, const struct twin_site *site) 
     if (v->bad_field) twin_fail_field("a count, repeat, mask or stride", v->bad_value, site);
     twin_check_910_shuffle(v, site);
     struct twin_issue issue = twin_issue(TWIN_V, site);
-    bool masked = v->kind == TWIN_GATHER || v->kind == TWIN_COMPARE || v->kind == TWIN_SELECT;
-    if (masked) twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / v->size);
+    if (v->kind == TWIN_GATHER || v->kind == TWIN_SELECT)
+        twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / v->size, v->kind == TWIN_GATHER);
+    else if (v->kind != TWIN_GATHER_MASK)
+        twin_check_no_counter(&issue);
     struct twin_plan p = twin_make_plan(c, &v->lanes, twin_shuffle_width(v));
     if (v->kind != TWIN_TO_5HD) {
         twin_check_tensor(&issue, &v->dst.t, TWIN_BLOCK_BYTES, "dst");
@@ -276,8 +285,10 @@ void twin_shuffle_checked(struct twin_shuffle *v, const struct twin_site *site) 
     twin_run_shuffle(v, &p);
     c->vector_calls++;
     cost(c, v, &p, site);
-    if (v->kind == TWIN_GATHER_MASK)
-        c->counter = false;
-    else if (masked)
-        twin_after_lanes(c, &v->lanes);
+    struct twin_lanes lanes = v->lanes;
+    if (v->kind == TWIN_GATHER_MASK) lanes.counter = v->reduce_mode;
+    struct twin_effect effect;
+    twin_expand(c, &lanes, p.per_repeat, v->kind == TWIN_GATHER, &effect);
+    twin_after_shuffle(c, v, site);
+    twin_tell(c, site, &effect);
 }

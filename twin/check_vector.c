@@ -9,18 +9,6 @@
 
 static const char *const source_name[2] = {"src0", "src1"};
 
-void twin_check_lanes(const struct twin_issue *i, const struct twin_lanes *lanes,
-                      uint32_t per_repeat) {
-    if (lanes->current || lanes->counter) return;
-    if (i->core->counter)
-        twin_violation(
-            i->site,
-            "a call with its own mask in counter mode: the mask bits would be taken for a count");
-    if (per_repeat <= 64 && lanes->mask[1] && lanes->mask[1] != ~0ull)
-        twin_violation(i->site, "mask[1] has bits set, a repeat of this type has %u lanes",
-                       per_repeat);
-}
-
 struct walk {
     const struct twin_elementwise *v;
     const struct twin_issue *issue;
@@ -133,6 +121,14 @@ static void check_overlap(struct walk *w, const struct twin_plan *p) {
     }
 }
 
+static void leave(struct twin_core *c, const struct twin_lanes *lanes, uint32_t per_repeat,
+                  const struct twin_site *site) {
+    struct twin_effect effect;
+    twin_expand(c, lanes, per_repeat, false, &effect);
+    twin_after_lanes(c, lanes, per_repeat, false, site);
+    twin_tell(c, site, &effect);
+}
+
 static bool reads_dst(enum twin_prim_id prim) {
     return prim == TWIN_AXPY_F32 || prim == TWIN_AXPY_F16 || prim == TWIN_AXPY_MIX ||
            prim == TWIN_MLA_F32 || prim == TWIN_MLA_F16 || prim == TWIN_MLA_MIX;
@@ -145,7 +141,7 @@ void twin_elementwise_checked(const struct twin_elementwise *v, const struct twi
     twin_check_910_prim(v, site);
     struct twin_issue issue = twin_issue(TWIN_V, site);
     uint32_t widest = info->dst_size > info->src_size ? info->dst_size : info->src_size;
-    twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / widest);
+    twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / widest, false);
     struct twin_plan p = twin_make_plan(c, &v->lanes, widest);
     struct walk w = {.v = v,
                      .issue = &issue,
@@ -167,7 +163,7 @@ void twin_elementwise_checked(const struct twin_elementwise *v, const struct twi
     }
     c->vector_calls++;
     twin_cost_vector(c, site, &v->lanes, info->start, twin_elementwise_cycles(v, &p));
-    twin_after_lanes(c, &v->lanes);
+    leave(c, &v->lanes, p.per_repeat, site);
 }
 
 /* Reductions: every lane that takes part must hold defined data. */
@@ -229,7 +225,7 @@ void twin_reduce_checked(const struct twin_reduce *v, const struct twin_site *si
     if (v->bad_field) twin_fail_field("a repeat, mask or stride", v->bad_value, site);
     twin_check_910_reduce(v, site);
     struct twin_issue issue = twin_issue(TWIN_V, site);
-    twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / v->size);
+    twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / v->size, false);
     struct twin_plan p = twin_make_plan(c, &v->lanes, v->size);
     if (p.repeats) {
         uint32_t alignment = v->kind == TWIN_WHOLE   ? v->size
@@ -245,5 +241,5 @@ void twin_reduce_checked(const struct twin_reduce *v, const struct twin_site *si
     double slope = v->kind == TWIN_WHOLE || (v->kind == TWIN_BLOCK && v->size == 2) ? 7 : 1;
     c->vector_calls++;
     twin_cost_vector(c, site, &v->lanes, start, slope * p.repeats);
-    twin_after_lanes(c, &v->lanes);
+    leave(c, &v->lanes, p.per_repeat, site);
 }

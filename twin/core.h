@@ -62,6 +62,24 @@ struct twin_ub_block {
     uint16_t write_site, read_site; /* indices into the core's sites */
 };
 
+/* The mask register, and how it came to be what it is: state.c. */
+enum twin_mask_kind {
+    TWIN_MASK_RUBBISH, /* nothing has set it since the kernel began */
+    TWIN_MASK_FULL,    /* all lanes, on purpose */
+    TWIN_MASK_CHOSEN,  /* by SetVectorMask */
+    TWIN_MASK_OWN,     /* by a call that has a mask of its own */
+    TWIN_MASK_LEFT,    /* by a call that was not asked to */
+};
+
+struct twin_mask {
+    uint64_t bits[2];
+    enum twin_mask_kind kind;
+    uint32_t lanes;        /* of a repeat that it was made for */
+    struct twin_site site; /* of who left it, checked only */
+};
+
+enum { TWIN_ATOMIC_NONE = -1 };
+
 struct twin_job;
 struct twin_steps; /* recorded for the cycle model, cycles.c */
 
@@ -81,8 +99,8 @@ struct twin_core {
     uint32_t loads;
 
     bool counter; /* mask mode */
-    uint64_t mask[2];
-    int atomic; /* -1: none */
+    struct twin_mask mask;
+    int atomic;
     int task_type;
 
     /* checked only */
@@ -164,7 +182,23 @@ static inline bool twin_lane(const struct twin_plan *p, uint32_t repeat, uint32_
 }
 /* keep: all bits of the elements of `size` bytes whose lanes take part in the repeat. */
 void twin_keep_lanes(const struct twin_plan *p, uint32_t repeat, uint32_t size, uint8_t *keep);
-void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes);
+
+/* state.c: the vector unit's state when a block begins, behind TPipe and TPipe::Reset, behind
+ * SetVectorMask and ResetMask (lanes 0), and behind calls. site may be NULL. gather: Gather, which
+ * leaves the mask in its own way. */
+void twin_state_start(struct twin_core *core);
+void twin_state_pipe(struct twin_core *core, const struct twin_site *site);
+void twin_state_set(struct twin_core *core, uint64_t high, uint64_t low, uint32_t lanes,
+                    const struct twin_site *site);
+void twin_after_count(struct twin_core *core, uint64_t count, uint32_t per_repeat, bool gather,
+                      const struct twin_site *site);
+void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes, uint32_t per_repeat,
+                      bool gather, const struct twin_site *site);
+void twin_after_shuffle(struct twin_core *core, const struct twin_shuffle *v,
+                        const struct twin_site *site);
+/* Whether the library makes calls with a mask of a call with a count. */
+bool twin_splits_count(const struct twin_core *core, bool gather);
+void twin_first_lanes(uint64_t n, uint64_t bits[2]);
 
 /* Executes without any check. */
 void twin_run_elementwise(const struct twin_elementwise *v, const struct twin_plan *p);

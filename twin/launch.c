@@ -15,9 +15,8 @@ bool twin_core_open(struct twin_job *job, struct twin_core *c, uint32_t index, b
     c->job = job;
     c->index = index;
     c->checked = checked;
-    c->atomic = -1;
     c->task_type = -1;
-    c->mask[0] = c->mask[1] = ~0ull;
+    twin_state_start(c);
     c->ub = aligned_alloc(512, TWIN_UB_MAX + TWIN_UB_GUARD);
     if (!c->ub) return false;
     if (!checked) return true;
@@ -38,9 +37,7 @@ void twin_core_reset(struct twin_core *c, uint32_t index) {
     c->buffers = c->queues = 0;
     c->started = false;
     memset(c->event_ids, 0, sizeof c->event_ids);
-    c->counter = false;
-    c->mask[0] = c->mask[1] = ~0ull;
-    c->atomic = -1;
+    twin_state_start(c);
 }
 
 static bool usable(const struct twin_launch *l, char why[TWIN_WHY]) {

@@ -20,6 +20,7 @@ extern "C" {
 enum { TWIN_MAX_ARGS = 48, TWIN_MAX_CORES = 64, TWIN_WHY = 1024 };
 
 struct ascgrad_watch; /* ascgrad.h */
+struct twin_listener; /* listener.h */
 
 /* The values agree with enum ascgrad_code. */
 enum twin_code { TWIN_OK = 0, TWIN_USAGE = 1, TWIN_VIOLATION = 3, TWIN_SYSTEM = 4 };
@@ -71,8 +72,9 @@ struct twin_launch {
     bool checked;      /* must agree with the entry's build */
     uint64_t order;    /* checked: 0 = cores in order, else the seed of a permutation of cores */
     const char *trace; /* checked: Chrome trace file, or NULL */
-    const struct ascgrad_watch *watch; /* checked: who is told, or NULL */
-    const double *constants;           /* checked: of the cycle model; NULL: as they are */
+    const struct ascgrad_watch *watch;    /* checked: who is told, or NULL */
+    const struct twin_listener *listener; /* checked: told of every call, or NULL */
+    const double *constants;              /* checked: of the cycle model; NULL: as they are */
 };
 
 enum twin_pipe { TWIN_S, TWIN_V, TWIN_MTE2, TWIN_MTE3, TWIN_PIPES };

@@ -52,6 +52,7 @@ void twin_pipe_init(const struct twin_site *site) {
     struct twin_core *c = twin_core;
     if (c->checked && c->started) twin_violation(site, "a second TPipe in one kernel");
     c->started = true;
+    twin_state_pipe(c, site);
 }
 
 /* Pads to 32 bytes and stacks the buffers in order, as the chip's TPipe does. */
@@ -272,6 +273,7 @@ void twin_pipe_reset(const struct twin_site *site) {
         forget(c, &c->buffer[i]);
     c->buffers = c->queues = 0;
     c->top = 0;
+    twin_state_pipe(c, site);
 }
 
 void twin_pipe_end(const struct twin_site *site) {

@@ -223,5 +223,5 @@ void twin_run_reduce(const struct twin_reduce *v, const struct twin_plan *p) {
 void twin_reduce_fast(const struct twin_reduce *v) {
     struct twin_plan p = twin_make_plan(twin_core, &v->lanes, v->size);
     twin_run_reduce(v, &p);
-    twin_after_lanes(twin_core, &v->lanes);
+    twin_after_lanes(twin_core, &v->lanes, p.per_repeat, false, NULL);
 }

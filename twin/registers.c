@@ -7,15 +7,20 @@
 
 #include <string.h>
 
-void twin_mask_mode(bool counter, const struct twin_site *site) {
-    twin_core->counter = counter;
-    if (twin_core->checked) twin_cost_mode(twin_core, site);
+static void told(const struct twin_site *site) {
+    struct twin_effect effect = {.issued = 0};
+    twin_cost_mode(twin_core, site);
+    twin_tell(twin_core, site, &effect);
 }
 
-void twin_mask_set(uint64_t high, uint64_t low, const struct twin_site *site) {
-    twin_core->mask[0] = low;
-    twin_core->mask[1] = high;
-    if (twin_core->checked) twin_cost_mode(twin_core, site);
+void twin_mask_mode(bool counter, const struct twin_site *site) {
+    twin_core->counter = counter;
+    if (twin_core->checked) told(site);
+}
+
+void twin_mask_set(uint64_t high, uint64_t low, uint32_t lanes, const struct twin_site *site) {
+    twin_state_set(twin_core, high, low, lanes, site);
+    if (twin_core->checked) told(site);
 }
 
 void twin_atomic(int type, const struct twin_site *site) {

@@ -178,7 +178,8 @@ void twin_sync_all_soft(uint64_t gm, const struct twin_local *ub, int32_t cores,
                         const struct twin_site *);
 
 void twin_mask_mode(bool counter, const struct twin_site *);
-void twin_mask_set(uint64_t high, uint64_t low, const struct twin_site *);
+/* lanes: of a repeat that the mask is made for; 0: ResetMask */
+void twin_mask_set(uint64_t high, uint64_t low, uint32_t lanes, const struct twin_site *);
 void twin_atomic(int type, const struct twin_site *); /* -1: none */
 enum { TWIN_TASK_MIX_AIV = 2 };                       /* KERNEL_TYPE_MIX_AIV_1_0 */
 void twin_task_type(int type);

@@ -230,9 +230,5 @@ void twin_run_shuffle(struct twin_shuffle *v, const struct twin_plan *p) {
 void twin_shuffle_fast(struct twin_shuffle *v) {
     struct twin_plan p = twin_make_plan(twin_core, &v->lanes, twin_shuffle_width(v));
     twin_run_shuffle(v, &p);
-    if (v->kind == TWIN_GATHER_MASK) {
-        twin_core->counter = false;
-    } else if (v->kind == TWIN_GATHER || v->kind == TWIN_COMPARE || v->kind == TWIN_SELECT) {
-        twin_after_lanes(twin_core, &v->lanes);
-    }
+    twin_after_shuffle(twin_core, v, NULL);
 }

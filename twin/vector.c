@@ -24,7 +24,7 @@ struct twin_plan twin_make_plan(struct twin_core *core, const struct twin_lanes 
                                 uint32_t widest) {
     struct twin_plan p = {.per_repeat = TWIN_REPEAT_BYTES / widest};
     bool counter = lanes->current ? core->counter : lanes->counter;
-    const uint64_t *mask = lanes->current ? core->mask : lanes->mask;
+    const uint64_t *mask = lanes->current ? core->mask.bits : lanes->mask;
     p.counter = counter;
     if (counter) {
         uint64_t n = mask[0];
@@ -52,20 +52,6 @@ struct twin_plan twin_make_plan(struct twin_core *core, const struct twin_lanes 
 void twin_keep_lanes(const struct twin_plan *p, uint32_t repeat, uint32_t size, uint8_t *keep) {
     for (uint32_t lane = 0; lane < p->per_repeat; lane++)
         memset(keep + lane * size, twin_lane(p, repeat, lane) ? 0xff : 0, size);
-}
-
-/* A call that sets its own mask leaves it in the register; a count form leaves full lanes and
- * normal mode. On the 950 counts and numbers of lanes do not go through the register. */
-static bool past_register(const struct twin_core *core) {
-    return core->job->launch->soc->arch == ASCGRAD_ARCH_950;
-}
-
-void twin_after_lanes(struct twin_core *core, const struct twin_lanes *lanes) {
-    if (lanes->current) return;
-    if (lanes->counter) core->counter = false;
-    if (!lanes->bits && past_register(core)) return;
-    core->mask[0] = lanes->counter ? ~0ull : lanes->mask[0];
-    core->mask[1] = lanes->counter ? ~0ull : lanes->mask[1];
 }
 
 /* How the operands of an instruction lie in UB. */
@@ -298,7 +284,7 @@ void twin_elementwise_fast(const struct twin_elementwise *v) {
     struct twin_plan p = twin_make_plan(twin_core, &v->lanes, widest);
     twin_look_ahead(twin_core, (uint64_t)p.repeats * p.lanes);
     twin_run_elementwise(v, &p);
-    twin_after_lanes(twin_core, &v->lanes);
+    twin_after_lanes(twin_core, &v->lanes, p.per_repeat, false, NULL);
 }
 
 void twin_count_fast(enum twin_prim_id prim, void *dst, const void *a, const void *b, int64_t n,
@@ -307,6 +293,7 @@ void twin_count_fast(enum twin_prim_id prim, void *dst, const void *a, const voi
         twin_look_ahead(twin_core, (uint64_t)n);
         twin_prims[prim].flat(dst, a, b, (uint32_t)n, s);
     }
-    twin_core->counter = false;
-    if (!past_register(twin_core)) twin_core->mask[0] = twin_core->mask[1] = ~0ull;
+    const struct twin_prim_info *info = &twin_prim_info[prim];
+    uint32_t widest = info->dst_size > info->src_size ? info->dst_size : info->src_size;
+    twin_after_count(twin_core, n > 0 ? (uint64_t)n : 0, TWIN_REPEAT_BYTES / widest, false, NULL);
 }

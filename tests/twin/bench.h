@@ -27,6 +27,7 @@ struct Launch {
     bool sync_all = false, fixed = true, checked = true;
     uint64_t bytes = 65536, workspace = 4096, order = 0;
     void *in = nullptr, *out = nullptr; /* of that many bytes each */
+    const twin_listener *listener = nullptr;
 };
 
 static int bench_run(kernel_fn *kernel, const Launch &l, twin_report *report, char *why) {
@@ -48,6 +49,7 @@ static int bench_run(kernel_fn *kernel, const Launch &l, twin_report *report, ch
     launch.soc = twin_find_soc(l.soc);
     launch.checked = l.checked;
     launch.order = l.order;
+    launch.listener = l.listener;
     return twin_run(&launch, report, why);
 }
 

@@ -109,6 +109,25 @@ static void shift_910(const Gm &gm, bool fixed) {
     }
 }
 
+static void axpy_910(const Gm &, bool fixed) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer;
+    constexpr int32_t count = 2 * 255 * 64;
+    pipe.InitBuffer(buffer, count * 4);
+    LocalTensor<float> t = buffer.Get<float>();
+    Duplicate(t, 1.0f, count);
+    PipeBarrier<PIPE_V>();
+    AT Axpy(t, t, 2.0f, fixed ? count - 1 : count);
+}
+
+static void select_910(const Gm &gm, bool fixed) {
+    Core k(gm);
+    k.Fill(k.a);
+    k.Fill(k.b);
+    AT Select(k.c, k.b.ReinterpretCast<uint8_t>(), k.a, k.a,
+              fixed ? SELMODE::VSEL_CMPMASK_SPR : SELMODE::VSEL_TENSOR_TENSOR_MODE, 64);
+}
+
 static void transpose_910(const Gm &gm, bool fixed) {
     Core k(gm);
     k.Fill(k.a);

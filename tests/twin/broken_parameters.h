@@ -43,17 +43,6 @@ static void mask_too_wide(const Gm &gm, bool fixed) {
     AT Adds(k.b, k.a, 1.0f, fixed ? 64 : 65, 1, {1, 1, 8, 8});
 }
 
-/* The 950 takes a number of lanes without its mask register: the second call has 8 lanes there. */
-static void mask_left_behind(const Gm &gm, bool fixed) {
-    Core k(gm);
-    SetVectorMask<float>(8);
-    Duplicate(k.a, 1.0f, 64, 1, 1, 8);
-    if (fixed) SetVectorMask<float>(64);
-    Duplicate<float, false>(k.b, 1.0f, MASK_PLACEHOLDER, 1, 1, 8);
-    PipeBarrier<PIPE_V>();
-    AT Adds(k.a, k.b, 1.0f, 64, 1, {1, 1, 8, 8});
-}
-
 static void negative_count(const Gm &gm, bool fixed) {
     Core k(gm);
     k.Fill(k.a);

@@ -70,6 +70,14 @@ void Kernel(GM_ADDR in) {
     Duplicate(f, 1, 64);
 #elif REJECT == 23
     And(h, h, h, 64);
+#elif REJECT == 24 /* the library works on half of the count */
+    Or(u, u, u, 64);
+#elif REJECT == 25 /* the library works on one repeat */
+    Adds<float, false>(f, f, 1.0f, 64);
+#elif REJECT == 26 /* the library sets a mask all the same */
+    Select<float, uint8_t, false>(f, f.ReinterpretCast<uint8_t>(), f, f,
+                                  SELMODE::VSEL_TENSOR_TENSOR_MODE, MASK_PLACEHOLDER, 1,
+                                  BinaryRepeatParams());
 #endif
 }
 } // namespace twin_reject

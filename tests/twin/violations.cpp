@@ -23,6 +23,7 @@ using namespace AscendC;
 #include "broken_order.h"
 #include "broken_queue.h"
 #include "broken_parameters.h"
+#include "broken_state.h"
 #include "broken_gm.h"
 #include "broken_910.h"
 #include "broken_nothing.h"
@@ -96,8 +97,26 @@ static const Case cases[] = {
     {"part_overlap", part_overlap, "overlap in part"},
     {"repeat_feeds_repeat", repeat_feeds_repeat, "one repeat feeds the next"},
     {"rounding_mode", rounding_mode, "rounding mode"},
-    {"mask_left_behind", mask_left_behind, "nothing has written", 1, false, "ascend950"},
     {"mask_in_counter_mode", mask_in_counter_mode, "counter mode"},
+    {"gather_tail", gather_tail, "left 000000000000000000000000000000ff behind"},
+    {"gather_whole", gather_whole, "left 0000000000000000ffffffffffffffff behind"},
+    {"gather_lanes_950", gather_lanes_950, "for repeats of 64 lanes, and has repeats of 128", 1,
+     false, "ascend950"},
+    {"gather_too_long", gather_too_long, "256 repeats, which the library counts in 8 bits"},
+    {"gather_far_950", gather_far_950, "counts the elements up to it in 16 bits", 1, false,
+     "ascend950"},
+    {"gather_mask_left", gather_mask_left, "left 00000000000000000000000000000040 behind"},
+    {"gather_mask_left_950", gather_mask_left_950, "left 00000000000000005555555555555555 behind",
+     1, false, "ascend950"},
+    {"mask_left_behind", mask_left_behind, "nothing has written", 1, false, "ascend950"},
+    {"half_the_lanes", half_the_lanes, "for repeats of 64 lanes, and has repeats of 128"},
+    {"lanes_of_another_type", lanes_of_another_type, "SetVectorMask at broken_state.h"},
+    {"full_mask_as_count", full_mask_as_count, "in counter mode, where it is a count"},
+    {"brcb_in_counter_mode", brcb_in_counter_mode, "knows no counter mode"},
+    {"mask_at_start_910", mask_at_start_910, "nothing has set since the kernel began", 1, false,
+     "ascend910a"},
+    {"count_tail_910", count_tail_910, "left 000000000000000000000000000000ff behind", 1, false,
+     "ascend910a"},
     {"compare_part", compare_part, "whole repeats"},
     {"veccalc_dma", veccalc_dma, "VECCALC"},
     {"gm_read_past", gm_read_past, "bytes 65504..65540 of in, which has 65536"},
@@ -128,6 +147,8 @@ static const Case cases[] = {
     {"copy_910", copy_910, "does not have COPY_B32", 1, false, "ascend910a"},
     {"maxs_910", maxs_910, "does not have MAXS_F32", 1, false, "ascend910a"},
     {"shift_910", shift_910, "does not have SHL_B32", 1, false, "ascend910a"},
+    {"axpy_910", axpy_910, "a right Axpy of 510 repeats", 1, false, "ascend910a"},
+    {"select_910", select_910, "a Select but VSEL_CMPMASK_SPR", 1, false, "ascend910a"},
     {"transpose_910", transpose_910, "transpositions of 32 bits", 1, false, "ascend910a"},
     {"atomic_910", atomic_910, "atomic additions but of fp32", 1, false, "ascend910a"},
     {"event_id_910", event_id_910, "event id 4, ids are 0..3", 1, false, "ascend910a"},
@@ -137,6 +158,8 @@ static const Case cases[] = {
     {"float_atomics", float_atomics, "warn:their order decides the bits", 4, true},
     {"strided_halves", strided_halves, nullptr},
     {"in_place", in_place, nullptr},
+    {"masks_kept", masks_kept, nullptr},
+    {"masks_kept_950", masks_kept, nullptr, 1, false, "ascend950"},
     {"v_to_v_950", v_to_v_950, nullptr, 1, false, "ascend950"},
     {"double_buffer", double_buffer, nullptr, 1},
     {"pipe_reset", pipe_reset, nullptr},

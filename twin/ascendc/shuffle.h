@@ -265,6 +265,7 @@ TWIN_CALL void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask,
                       const LocalTensor<T> &src0, const LocalTensor<T> &src1, SELMODE selMode,
                       uint64_t mask, Narrow8 repeatTime, const BinaryRepeatParams &p TWIN_AT) {
     TWIN_SITE("Select");
+    static_assert(isSetMask, "Select: the library sets its mask whatever isSetMask says");
     TwinFields f;
     f.Check(repeatTime), f.Check(p.dstBlkStride), f.Check(p.src0BlkStride),
         f.Check(p.src1BlkStride);

@@ -64,25 +64,25 @@ TWIN_CALL void SetMaskNorm(TWIN_ALONE) {
 }
 TWIN_CALL void ResetMask(TWIN_ALONE) {
     TWIN_SITE("ResetMask");
-    twin_mask_set(~0ull, ~0ull, TWIN_WHERE);
+    twin_mask_set(~0ull, ~0ull, 0, TWIN_WHERE);
 }
 template <typename T, MaskMode mode = MaskMode::NORMAL>
 TWIN_CALL void SetVectorMask(const uint64_t maskHigh, const uint64_t maskLow TWIN_AT) {
     TWIN_SITE("SetVectorMask");
-    twin_mask_set(maskHigh, maskLow, TWIN_WHERE);
+    twin_mask_set(maskHigh, maskLow, 256 / sizeof(T), TWIN_WHERE);
 }
 template <typename T, MaskMode mode = MaskMode::NORMAL>
 TWIN_CALL void SetVectorMask(int32_t len TWIN_AT) {
     TWIN_SITE("SetVectorMask");
     if (mode == MaskMode::COUNTER) {
-        twin_mask_set(0, static_cast<uint64_t>(len), TWIN_WHERE);
+        twin_mask_set(0, static_cast<uint64_t>(len), 256 / sizeof(T), TWIN_WHERE);
     } else {
         TwinFields f;
         twin_lanes l = TwinMaskLanes<true>(static_cast<uint64_t>(len), 1, 256 / sizeof(T), f);
 #if TWIN_CHECKED
         if (f.bad) twin_fail_field("the mask", f.value, TWIN_WHERE);
 #endif
-        twin_mask_set(l.mask[1], l.mask[0], TWIN_WHERE);
+        twin_mask_set(l.mask[1], l.mask[0], 256 / sizeof(T), TWIN_WHERE);
     }
 }
 

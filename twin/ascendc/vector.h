@@ -82,18 +82,15 @@ TWIN_BINARY(Min, TwinMINOf)
 TWIN_BINARY_MASKED(And, TwinANDOf)
 TWIN_BINARY_MASKED(Or, TwinOROf)
 
-/* The count forms also take 32-bit integers, as twice as many 16-bit ones. */
+/* The library also lets 32-bit integers through, and then works on `count` 16-bit ones, which is
+ * half of them. */
 #define TWIN_LOGIC(Name, Prim)                                                                     \
     template <typename T>                                                                          \
     TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0,                     \
                         const LocalTensor<T> &src1, const int32_t &count TWIN_AT) {                \
         TWIN_SITE(#Name);                                                                          \
-        static_assert(TwinIsOneOf<T, int16_t, uint16_t, int32_t, uint32_t>(),                      \
-                      #Name ": 16- and 32-bit integers");                                          \
-        TwinCountCall(Prim, dst.template ReinterpretCast<uint16_t>(),                              \
-                      src0.template ReinterpretCast<uint16_t>(),                                   \
-                      src1.template ReinterpretCast<uint16_t>(), TwinNoScalar(),                   \
-                      count *int64_t(sizeof(T) / 2), TWIN_WHERE);                                  \
+        static_assert(TwinIsOneOf<T, int16_t, uint16_t>(), #Name ": int16_t, uint16_t");           \
+        TwinCountCall(Prim, dst, src0, src1, TwinNoScalar(), count, TWIN_WHERE);                   \
     }
 TWIN_LOGIC(And, TWIN_AND_B16)
 TWIN_LOGIC(Or, TWIN_OR_B16)
@@ -150,6 +147,8 @@ TWIN_CALL void MulAddDst(const LocalTensor<T> &dst, const LocalTensor<U> &src0,
     TWIN_CALL void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                      \
                         const T &scalarValue, const int32_t &count TWIN_AT) {                      \
         TWIN_SITE(#Name);                                                                          \
+        static_assert(isSetMask, #Name ": with a count and without a mask of its own it works on " \
+                                       "one repeat, whatever the count");                          \
         TwinCountCall(Prim<T>(), dst, src, src, TwinScalar(scalarValue), count, TWIN_WHERE);       \
     }
 TWIN_SCALAR(Adds, TwinADDSOf)
