@@ -30,9 +30,10 @@ bool twin_ub_defined(struct twin_core *, uint32_t at, uint32_t bytes); /* all by
 void twin_ub_define(struct twin_core *, uint32_t at, uint32_t bytes, bool defined);
 uint32_t twin_ub_at(const struct twin_core *, const struct twin_local *);
 
-/* check_mask.c: the lanes of a call; a call that has no count and no mask. */
+/* check_mask.c: the lanes of a call; that it has any; a call that has no count and no mask. */
 void twin_check_lanes(const struct twin_issue *, const struct twin_lanes *, uint32_t per_repeat,
                       bool gather);
+void twin_check_any(const struct twin_issue *, uint64_t repeats);
 void twin_check_no_counter(const struct twin_issue *);
 
 /* listener.c: the listener of a run. */

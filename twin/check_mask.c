@@ -64,6 +64,11 @@ void twin_check_lanes(const struct twin_issue *i, const struct twin_lanes *lanes
                        per_repeat);
 }
 
+void twin_check_any(const struct twin_issue *i, uint64_t repeats) {
+    if (!repeats && i->core->job->launch->soc->arch == ASCGRAD_ARCH_950)
+        twin_violation(i->site, "no repeat, or none with a lane: nobody says what the 950 does");
+}
+
 void twin_check_no_counter(const struct twin_issue *i) {
     if (i->core->counter && i->core->job->launch->soc->arch != ASCGRAD_ARCH_950)
         twin_violation(i->site, "a call that knows no counter mode: SetMaskNorm is missing");

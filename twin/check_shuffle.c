@@ -249,6 +249,7 @@ void twin_shuffle_checked(struct twin_shuffle *v, const struct twin_site *site) 
     else if (v->kind != TWIN_GATHER_MASK)
         twin_check_no_counter(&issue);
     struct twin_plan p = twin_make_plan(c, &v->lanes, twin_shuffle_width(v));
+    twin_check_any(&issue, v->lanes.counter ? p.repeats : (uint64_t)v->lanes.repeat);
     if (v->kind != TWIN_TO_5HD) {
         twin_check_tensor(&issue, &v->dst.t, TWIN_BLOCK_BYTES, "dst");
         twin_check_tensor(&issue, &v->src[0].t, TWIN_BLOCK_BYTES, "src");

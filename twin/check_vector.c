@@ -143,6 +143,7 @@ void twin_elementwise_checked(const struct twin_elementwise *v, const struct twi
     uint32_t widest = info->dst_size > info->src_size ? info->dst_size : info->src_size;
     twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / widest, false);
     struct twin_plan p = twin_make_plan(c, &v->lanes, widest);
+    twin_check_any(&issue, p.repeats);
     struct walk w = {.v = v,
                      .issue = &issue,
                      .dst_size = info->dst_size,
@@ -227,6 +228,7 @@ void twin_reduce_checked(const struct twin_reduce *v, const struct twin_site *si
     struct twin_issue issue = twin_issue(TWIN_V, site);
     twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / v->size, false);
     struct twin_plan p = twin_make_plan(c, &v->lanes, v->size);
+    twin_check_any(&issue, p.repeats);
     if (p.repeats) {
         uint32_t alignment = v->kind == TWIN_WHOLE   ? v->size
                              : v->kind == TWIN_BLOCK ? 8u * v->size

@@ -29,6 +29,25 @@ static void narrowed_length(const Gm &gm, bool fixed) {
     k.in.FreeTensor(t);
 }
 
+/* Other chips do nothing then. */
+static void no_repeat_950(const Gm &gm, bool fixed) {
+    Core k(gm);
+    k.Fill(k.a);
+    AT Adds(k.b, k.a, 1.0f, 64, fixed ? 1 : 0, {1, 1, 8, 8});
+}
+
+static void no_count_950(const Gm &gm, bool fixed) {
+    Core k(gm);
+    k.Fill(k.a);
+    AT Adds(k.b, k.a, 1.0f, fixed ? 8 : 0);
+}
+
+static void no_block_950(const Gm &gm, bool fixed) {
+    Core k(gm);
+    k.Fill(k.a);
+    AT Brcb(k.b, k.a, fixed ? 1 : 0, BrcbRepeatParams(1, 8));
+}
+
 static void stride_overflow(const Gm &gm, bool fixed) {
     Core k(gm);
     k.Fill(k.a);
