@@ -73,8 +73,9 @@ void twin_gm_report(struct twin_job *job, struct twin_report *report);
 /* cycles.c */
 bool twin_cost_open(struct twin_core *core);
 void twin_cost_close(struct twin_core *core);
+/* split: instructions that the library makes of a count, 0 where it is one */
 void twin_cost_vector(struct twin_core *, const struct twin_site *, const struct twin_lanes *,
-                      double start, double cycles);
+                      uint32_t split, double start, double cycles);
 void twin_cost_dma(struct twin_core *, const struct twin_site *, enum twin_pipe, double bytes,
                    bool pad);
 void twin_cost_flag(struct twin_core *, const struct twin_site *, bool set, uint8_t event, int id);

@@ -7,8 +7,6 @@
 #include "check.h"
 #include "half.h"
 
-enum { MOST_REPEATS = 255 };
-
 static bool is_910(void) {
     return twin_core->job->launch->soc->arch == ASCGRAD_ARCH_910;
 }
@@ -36,7 +34,7 @@ void twin_check_910_prim(const struct twin_elementwise *v, const struct twin_sit
         lacks(site, "a rounding mode from fp32 to fp16 but CAST_NONE and CAST_ODD");
     bool axpy = v->prim == TWIN_AXPY_F32 || v->prim == TWIN_AXPY_F16 || v->prim == TWIN_AXPY_MIX;
     uint64_t repeat = TWIN_REPEAT_BYTES / twin_prim_info[v->prim].dst_size;
-    if (axpy && v->lanes.counter && v->lanes.mask[0] >= 2 * MOST_REPEATS * repeat)
+    if (axpy && v->lanes.counter && v->lanes.mask[0] >= 2 * TWIN_REPEATS * repeat)
         lacks(site, "a right Axpy of 510 repeats: its library does the first 255 twice");
     if (v->prim == TWIN_I32_F32 && v->scalar.i != TWIN_NONE)
         lacks(site, "a rounding mode from int32 to fp32 but CAST_NONE");

@@ -113,7 +113,7 @@ static void move_ub(const struct twin_dma *v, const struct twin_site *site) {
         twin_run_dma(v, NULL, -1, false);
     }
     c->vector_calls++;
-    twin_cost_vector(c, site, NULL, 13, (double)(v->blocks * v->length) / TWIN_REPEAT_BYTES);
+    twin_cost_vector(c, site, NULL, 0, 13, (double)(v->blocks * v->length) / TWIN_REPEAT_BYTES);
 }
 
 /* What a copy costs in bytes: at least so much per block, more when length or address is odd;

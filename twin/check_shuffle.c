@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SELECT_RESERVES = 8192, A2_TAIL = 256, MOST_REPEATS = 255, GATHER_NEAR = 131072 };
+enum { SELECT_RESERVES = 8192, A2_TAIL = 256, GATHER_NEAR = 131072 };
 
 static void need(const struct twin_issue *i, const struct twin_local *t, uint64_t at,
                  uint64_t bytes, bool defined, const char *what) {
@@ -48,7 +48,7 @@ static uint64_t lane_offset(const struct twin_operand *o, uint32_t size, uint32_
 static void check_gather(const struct twin_issue *i, const struct twin_shuffle *v,
                          const struct twin_plan *p) {
     if (p->counter && twin_splits_count(i->core, true) &&
-        v->lanes.mask[0] / p->per_repeat > MOST_REPEATS)
+        v->lanes.mask[0] / p->per_repeat > TWIN_REPEATS)
         twin_violation(i->site,
                        "%llu elements are %llu repeats, which the library counts in 8 bits",
                        (unsigned long long)v->lanes.mask[0],
@@ -236,6 +236,7 @@ static void cost(struct twin_core *c, const struct twin_shuffle *v, const struct
                      v->kind == TWIN_GATHER || v->kind == TWIN_COMPARE || v->kind == TWIN_SELECT
                          ? &v->lanes
                          : NULL,
+                     v->kind == TWIN_GATHER ? twin_split(c, &v->lanes, p->per_repeat, true) : 0,
                      start, slope * repeats);
 }
 

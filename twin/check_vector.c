@@ -163,7 +163,8 @@ void twin_elementwise_checked(const struct twin_elementwise *v, const struct twi
         twin_run_elementwise(v, &p);
     }
     c->vector_calls++;
-    twin_cost_vector(c, site, &v->lanes, info->start, twin_elementwise_cycles(v, &p));
+    twin_cost_vector(c, site, &v->lanes, twin_split(c, &v->lanes, p.per_repeat, false), info->start,
+                     twin_elementwise_cycles(v, &p));
     leave(c, &v->lanes, p.per_repeat, site);
 }
 
@@ -242,6 +243,6 @@ void twin_reduce_checked(const struct twin_reduce *v, const struct twin_site *si
     double start = v->kind == TWIN_WHOLE ? 20 : v->kind == TWIN_BLOCK && v->size == 2 ? 15 : 12;
     double slope = v->kind == TWIN_WHOLE || (v->kind == TWIN_BLOCK && v->size == 2) ? 7 : 1;
     c->vector_calls++;
-    twin_cost_vector(c, site, &v->lanes, start, slope * p.repeats);
+    twin_cost_vector(c, site, &v->lanes, 0, start, slope * p.repeats);
     leave(c, &v->lanes, p.per_repeat, site);
 }

@@ -15,7 +15,8 @@
 enum {
     TWIN_BLOCK_BYTES = 32,
     TWIN_REPEAT_BYTES = 256,
-    TWIN_BUFFERS = 64, /* what TPipe allows in one kernel */
+    TWIN_REPEATS = 255, /* of one instruction */
+    TWIN_BUFFERS = 64,  /* what TPipe allows in one kernel */
     TWIN_QUEUES = 64,
     TWIN_EVENTS = 35, /* AscendC::HardEvent */
     TWIN_EVENT_IDS = 8,
@@ -198,6 +199,9 @@ void twin_after_shuffle(struct twin_core *core, const struct twin_shuffle *v,
                         const struct twin_site *site);
 /* Whether the library makes calls with a mask of a call with a count. */
 bool twin_splits_count(const struct twin_core *core, bool gather);
+/* How many; 0: it does not, or there is no count. */
+uint32_t twin_split(const struct twin_core *core, const struct twin_lanes *lanes,
+                    uint32_t per_repeat, bool gather);
 void twin_first_lanes(uint64_t n, uint64_t bits[2]);
 
 /* Executes without any check. */

@@ -38,15 +38,19 @@ static void add(struct twin_core *c, struct twin_step step) {
     s->step[s->count++] = step;
 }
 
+/* A count that the library splits is several instructions, each with a mask. */
 void twin_cost_vector(struct twin_core *c, const struct twin_site *site,
-                      const struct twin_lanes *lanes, double start, double cycles) {
-    double busy = start + cycles < TWIN_V_ISSUE_FLOOR ? TWIN_V_ISSUE_FLOOR : start + cycles;
-    int modes = !lanes || lanes->current ? 0 : lanes->counter ? 4 : 1;
+                      const struct twin_lanes *lanes, uint32_t split, double start, double cycles) {
+    int issued = split ? (int)split : 1;
+    double work = issued * start + cycles, least = issued * TWIN_V_ISSUE_FLOOR;
+    double busy = work < least ? least : work;
+    int modes = !lanes || lanes->current ? 0 : split ? issued : lanes->counter ? 4 : 1;
     add(c, (struct twin_step){.site = *site,
                               .kind = TWIN_STEP_WORK,
                               .pipe = TWIN_V,
                               .cost = (float)busy,
-                              .scalar = TWIN_SCALAR_VECTOR + TWIN_SCALAR_MASK * (float)modes,
+                              .scalar = TWIN_SCALAR_VECTOR * (float)issued +
+                                        TWIN_SCALAR_MASK * (float)modes,
                               .id = (uint8_t)modes});
 }
 

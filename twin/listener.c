@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { MOST_REPEATS = 255 };
-
 static void add(struct twin_effect *e, bool counter, uint64_t low, uint64_t high, uint64_t repeats,
                 uint64_t times) {
     if (!repeats || !times) return;
@@ -21,8 +19,8 @@ static void add_split(struct twin_effect *e, uint64_t count, uint32_t per_repeat
     uint64_t full[2], tail[2], repeats = count / per_repeat;
     twin_first_lanes(per_repeat, full);
     twin_first_lanes(count % per_repeat, tail);
-    add(e, false, full[0], full[1], MOST_REPEATS, repeats / MOST_REPEATS);
-    add(e, false, full[0], full[1], repeats % MOST_REPEATS, 1);
+    add(e, false, full[0], full[1], TWIN_REPEATS, repeats / TWIN_REPEATS);
+    add(e, false, full[0], full[1], repeats % TWIN_REPEATS, 1);
     add(e, false, tail[0], tail[1], count % per_repeat != 0, 1);
 }
 

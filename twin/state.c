@@ -64,6 +64,13 @@ bool twin_splits_count(const struct twin_core *core, bool gather) {
     return arch == ASCGRAD_ARCH_910 || (gather && arch == ASCGRAD_ARCH_A2);
 }
 
+uint32_t twin_split(const struct twin_core *core, const struct twin_lanes *lanes,
+                    uint32_t per_repeat, bool gather) {
+    if (lanes->current || !lanes->counter || !twin_splits_count(core, gather)) return 0;
+    uint64_t count = lanes->mask[0], repeats = count / per_repeat;
+    return (uint32_t)((repeats + TWIN_REPEATS - 1) / TWIN_REPEATS + (count % per_repeat != 0));
+}
+
 void twin_after_count(struct twin_core *core, uint64_t count, uint32_t per_repeat, bool gather,
                       const struct twin_site *site) {
     if (twin_splits_count(core, gather)) {
