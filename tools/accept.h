@@ -18,7 +18,7 @@
 enum road { ROAD_GE, ROAD_ACLNN, ROAD_CANN, ROADS };
 
 /* accept_weigh.c: the distribution of errors, in ulp of the output's type. The last bin is open. */
-enum { ACCEPT_BINS = 12, ACCEPT_TYPES = 3, ACCEPT_WHY = 600 };
+enum { ACCEPT_BINS = 12, ACCEPT_TYPES = 3, ACCEPT_WHY = WIRE_TEXT + 100 };
 extern const double accept_bin_end[ACCEPT_BINS - 1];
 extern const int32_t accept_type[ACCEPT_TYPES];
 
@@ -80,6 +80,11 @@ struct accept_constant {
 struct accept {
     struct accept_options options;
     char package[PATH_MAX], opp[PATH_MAX], share[PATH_MAX], bin[PATH_MAX], scratch[PATH_MAX];
+    int from_fd;         /* the working directory of the caller; ours is scratch */
+    char from[PATH_MAX]; /* its name, "" if it has none */
+    char ge_runner[PATH_MAX];
+    struct accept_secret *secret;
+    size_t secrets;
     char left_out[1024];     /* types that the installation left to CANN */
     char soc[64];            /* as the runtime calls the chip */
     const char *model;       /* what the twin calls it, or NULL: times are not predicted */
@@ -99,12 +104,25 @@ struct accept {
 };
 
 /* accept_place.c: where things are, and what may be told of this machine. */
+/* Into a folder of our own, which is empty: programs, libraries and modules that somebody looks for
+ * in the working directory are not found there. accept_leave deletes it. */
+bool accept_move(struct accept *a, char why[ACCEPT_WHY]);
+void accept_leave(struct accept *a);
 bool accept_find(struct accept *a, char why[ACCEPT_WHY]);
 void accept_environment(struct accept *a);
-/* Takes what is private out of a text: paths outside the opp, the names of host and user. */
-void accept_scrub(const struct accept *a, const char *from, char *to, size_t size);
 /* May another package's operator of this type be called as ours is? */
 bool accept_cann_has(const struct accept *a, const struct ascgrad_op_info *op);
+
+/* accept_private.c: what is private on this machine, and how it is taken out of a text. */
+void accept_learn(struct accept *a);
+void accept_forget(struct accept *a);
+/* Paths outside the opp and the package, and the names of host and user, go. What is left is UTF-8
+ * without control characters. */
+void accept_scrub(const struct accept *a, const char *from, char *to, size_t size);
+/* The bytes of the character that a text begins with; 0: none that a page, JSON and XML may have.
+ */
+size_t accept_utf8(const char *text);
+#define ACCEPT_ODD "\357\277\275" /* U+FFFD, for what is none */
 
 /* accept_rows.c */
 bool accept_choose(struct accept *a);
@@ -114,7 +132,8 @@ struct runner {
     const char *argv[5], *env[3]; /* env: NAME=VALUE to set; NAME to unset */
     pid_t pid;                    /* 0: not running */
     int to, from, err;
-    char tail[512]; /* the last that it said on stderr */
+    char tail[4096]; /* the last that it said on stderr */
+    bool cut;        /* and it has said more */
 };
 bool runner_start(struct runner *r, char why[ACCEPT_WHY]);
 void runner_stop(struct runner *r);
@@ -135,7 +154,7 @@ struct roads {
     char library[PATH_MAX], aclnn[PATH_MAX], ge[PATH_MAX], opp[PATH_MAX + 32], device[16];
 };
 void roads_open(struct accept *a, struct roads *roads);
-void roads_close(struct accept *a, struct roads *roads);
+void roads_close(struct roads *roads);
 
 /* data against the twin's, which t has, and against double precision. The errors go into the
  * histogram of a, unless it is NULL. */

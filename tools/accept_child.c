@@ -77,6 +77,7 @@ bool runner_start(struct runner *r, char why[ACCEPT_WHY]) {
     fcntl(r->from, F_SETFL, O_NONBLOCK);
     fcntl(r->err, F_SETFL, O_NONBLOCK);
     r->tail[0] = 0;
+    r->cut = false;
     return true;
 }
 
@@ -87,12 +88,31 @@ static void drain(struct runner *r) {
         const size_t room = sizeof r->tail - 1, old = strlen(r->tail);
         const size_t add = (size_t)n < room ? (size_t)n : room;
         const size_t keep = old + add > room ? room - add : old;
+        r->cut |= keep < old || add < (size_t)n;
         memmove(r->tail, r->tail + old - keep, keep);
         memcpy(r->tail + keep, piece + n - add, add);
         r->tail[keep + add] = 0;
         for (char *c = r->tail; c < r->tail + keep + add; c++)
             if (!*c) *c = '?';
     }
+}
+
+/* The last that it said, in whole lines; of a line that is too long, whole words of its beginning.
+ * What is left of a line whose beginning is lost may be half a path, and is not told. */
+static const char *last_words(struct runner *r) {
+    enum { MOST = 500 };
+    const char *at = r->tail;
+    if (r->cut) at += strcspn(at, "\n");
+    while (strlen(at) > MOST && at[strcspn(at, "\n")] && at[strcspn(at, "\n") + 1])
+        at += strcspn(at, "\n") + 1;
+    while (*at == '\n')
+        at++;
+    size_t n = strlen(at);
+    if (n > MOST)
+        for (n = MOST; n > 0 && at[n - 1] != ' ';)
+            n--;
+    r->tail[at - r->tail + (ptrdiff_t)n] = 0;
+    return at;
 }
 
 /* Ends the process, if it has not ended itself, and returns its wait status. */
@@ -127,12 +147,13 @@ void runner_stop(struct runner *r) {
 
 static enum runner_end died(struct runner *r, char why[ACCEPT_WHY]) {
     const int status = reap(r, false);
+    const char *said = last_words(r);
     if (WIFSIGNALED(status))
         snprintf(why, ACCEPT_WHY, "the program crashed: %s%s%s", strsignal(WTERMSIG(status)),
-                 r->tail[0] ? "; it said: " : "", r->tail);
+                 *said ? "; it said: " : "", said);
     else
         snprintf(why, ACCEPT_WHY, "the program ended with status %d%s%s", WEXITSTATUS(status),
-                 r->tail[0] ? "; it said: " : "", r->tail);
+                 *said ? "; it said: " : "", said);
     return RUNNER_DIED;
 }
 
@@ -144,8 +165,9 @@ static enum runner_end await(struct runner *r, int fd, short events, double dead
         struct pollfd poll_fds[2] = {{fd, events, 0}, {r->err, POLLIN, 0}};
         if (left <= 0) {
             reap(r, true);
+            const char *said = last_words(r);
             snprintf(why, ACCEPT_WHY, "no answer in time: it hangs, and was killed%s%s",
-                     r->tail[0] ? "; it said: " : "", r->tail);
+                     *said ? "; it said: " : "", said);
             return RUNNER_HANGS;
         }
         poll(poll_fds, 2, left > 0.2 ? 200 : (int)(left * 1000) + 1);

@@ -192,8 +192,10 @@ static void machine(const struct accept *a, struct text *out) {
     const struct json *checks = doctor ? json_get(doctor, "checks") : NULL;
     for (const struct json *c = checks ? checks->child : NULL; c; c = c->next) {
         const char *level = json_string(c, "level"), *text = json_string(c, "text");
-        text_add(out, "<li><span class=\"%s\">%s</span> ",
-                 level && strcmp(level, "fail") == 0 ? "fail" : "dim", level ? level : "?");
+        text_add(out, "<li><span class=\"%s\">",
+                 level && strcmp(level, "fail") == 0 ? "fail" : "dim");
+        accept_escape(out, level ? level : "?");
+        text_add(out, "</span> ");
         accept_escape(out, text ? text : "");
         text_add(out, "</li>\n");
     }

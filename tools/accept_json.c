@@ -72,11 +72,13 @@ static void roads(struct text *out, const struct accept *a) {
         size_t count[3];
         if (!a->road[road].asked) continue;
         accept_verdict(a, (enum road)road, count);
-        text_add(out,
-                 "%s\n    \"%s\": {\"pass\": %zu, \"fail\": %zu, \"skip\": %zu, \"cores\": \"%s\", "
-                 "\"l2\": \"%s\", \"closed\": ",
+        text_add(out, "%s\n    \"%s\": {\"pass\": %zu, \"fail\": %zu, \"skip\": %zu, \"cores\": ",
                  first ? "" : ",", accept_road_name((enum road)road), count[VERDICT_PASS],
-                 count[VERDICT_FAIL], count[VERDICT_SKIP], a->road[road].cores, a->road[road].l2);
+                 count[VERDICT_FAIL], count[VERDICT_SKIP]);
+        doctor_json_text(out, a->road[road].cores);
+        text_add(out, ", \"l2\": ");
+        doctor_json_text(out, a->road[road].l2);
+        text_add(out, ", \"closed\": ");
         doctor_json_text(out, a->road[road].why);
         text_add(out, "}");
         first = false;
@@ -131,6 +133,7 @@ void accept_json(const struct accept *a, struct text *out) {
 
 void accept_escape(struct text *out, const char *text) {
     for (const char *c = text; *c; c++) {
+        const size_t size = accept_utf8(c);
         if (*c == '<')
             text_add(out, "&lt;");
         else if (*c == '>')
@@ -139,8 +142,11 @@ void accept_escape(struct text *out, const char *text) {
             text_add(out, "&amp;");
         else if (*c == '"')
             text_add(out, "&quot;");
+        else if (size == 0)
+            text_add(out, ACCEPT_ODD);
         else
-            text_bytes(out, (unsigned char)*c < ' ' ? "?" : c, 1);
+            text_bytes(out, (unsigned char)*c < ' ' ? "?" : c, size);
+        if (size > 1) c += size - 1;
     }
 }
 

@@ -106,7 +106,7 @@ static bool exchange(struct trial *t, struct runner *r, struct wire_answer *answ
     if (!r->pid && !runner_start(r, why)) return false;
     if (send_call(t, r, deadline, why) != RUNNER_WELL) return false;
     if (runner_receive(r, answer, sizeof *answer, deadline, why) != RUNNER_WELL) return false;
-    answer->text[sizeof answer->text - 1] = 0;
+    wire_end(answer);
     bool good = answer->magic == WIRE_MAGIC && answer->times <= WIRE_TIMES;
     for (uint32_t i = 0; good && answer->status == WIRE_DONE && i < t->wire.runs; i++)
         if (answer->done >> i & 1)
@@ -116,7 +116,7 @@ static bool exchange(struct trial *t, struct runner *r, struct wire_answer *answ
         runner_stop(r);
     }
     if (good && answer->broken) runner_stop(r);
-    if (good && answer->status != WIRE_DONE) snprintf(why, ACCEPT_WHY, "%.550s", answer->text);
+    if (good && answer->status != WIRE_DONE) snprintf(why, ACCEPT_WHY, "%s", answer->text);
     return good;
 }
 
@@ -264,7 +264,7 @@ void accept_judge(struct accept *a, struct roads *roads, struct accept_case *c) 
         } else if (road != ROAD_CANN && word_in(c->op.type, a->left_out, ' ')) {
             snprintf(result->why, sizeof result->why, "this installation leaves the type to CANN");
         } else if (a->road[road].why[0]) {
-            snprintf(result->why, sizeof result->why, "this road is closed: %.550s",
+            snprintf(result->why, sizeof result->why, "this road is closed: %.1000s",
                      a->road[road].why);
         } else if (road != ROAD_CANN) {
             try_road(t, roads, (enum road)road, 0);

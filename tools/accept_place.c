@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where the package is that `ascgrad accept` tries, and what its report says of the machine: chip,
- * driver, CANN, frameworks, checksums. Nothing private: no names of host or user, no paths outside
- * the opp.
+ * driver, CANN, frameworks, checksums.
  */
-#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +52,46 @@ static void read_left_out(struct accept *a) {
     if (dir >= 0) close(dir);
 }
 
+/* A path as it was meant where the command was called. */
+static void absolute(const struct accept *a, const char *path, struct text *out) {
+    const bool relative = path[0] && path[0] != '/' && a->from[0];
+    text_add(out, "%s%s%s", relative ? a->from : "", relative ? "/" : "", path);
+}
+
+bool accept_move(struct accept *a, char why[ACCEPT_WHY]) {
+    static const char *const lists[] = {"ASCEND_OPP_PATH", "ASCEND_HOME_PATH",
+                                        "ASCEND_TOOLKIT_HOME", "ASCEND_CUSTOM_OPP_PATH", "TMPDIR"};
+    char word[PATH_MAX];
+    a->from_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!getcwd(a->from, sizeof a->from)) a->from[0] = 0;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        struct text value = {0};
+        for (const char *at = getenv(lists[i]); at && next_word(&at, ':', word, sizeof word);) {
+            if (value.size) text_add(&value, ":");
+            absolute(a, word, &value);
+        }
+        if (value.size) setenv(lists[i], value.s, 1);
+        text_free(&value);
+    }
+    if (a->options.ge_runner) {
+        struct text file = {0};
+        absolute(a, a->options.ge_runner, &file);
+        TEXT(a->ge_runner, "%s", text_of(&file));
+        text_free(&file);
+    }
+    const char *tmp = getenv("TMPDIR");
+    TEXT(a->scratch, "%.3000s/ascgrad-accept.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (mkdtemp(a->scratch) && chdir(a->scratch) == 0) return true;
+    snprintf(why, ACCEPT_WHY, "no folder for temporary files: %s", strerror(errno));
+    return false;
+}
+
+void accept_leave(struct accept *a) {
+    if (chdir("/") == 0) tree_remove(AT_FDCWD, a->scratch);
+    if (a->from_fd >= 0) close(a->from_fd);
+    accept_forget(a);
+}
+
 bool accept_find(struct accept *a, char why[ACCEPT_WHY]) {
     const char *opp = getenv("ASCEND_OPP_PATH"), *home = getenv("ASCEND_HOME_PATH");
     const ssize_t n = readlink("/proc/self/exe", a->bin, sizeof a->bin - 1);
@@ -72,57 +110,17 @@ bool accept_find(struct accept *a, char why[ACCEPT_WHY]) {
     return false;
 }
 
-/* ---- what is private */
-
-static bool word_char(char c) {
-    return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
-}
-
-/* Is the word at `at`, which begins there, the name? Its length, or 0. */
-static size_t is_name(const char *at, const char *name) {
-    const size_t n = strlen(name);
-    return n >= 3 && strcmp(name, "root") != 0 && strncmp(at, name, n) == 0 && !word_char(at[n])
-               ? n
-               : 0;
-}
-
-void accept_scrub(const struct accept *a, const char *from, char *to, size_t size) {
-    struct utsname host = {.nodename = ""};
-    const char *user = getenv("USER");
-    char *const end = to + size - 1;
-    uname(&host);
-    for (const char *at = from; *at && to < end;) {
-        const bool fresh = at == from || !word_char(at[-1]);
-        const size_t path = strcspn(at, " \t\n\r'\"`:,;)]");
-        size_t skip = fresh ? is_name(at, host.nodename) : 0;
-        if (fresh && !skip && user) skip = is_name(at, user);
-        const char *instead = "<name>";
-        if (*at == '/' && fresh && path > 1 && (at == from || at[-1] != '/')) {
-            const size_t opp = strlen(a->opp);
-            const bool inside = opp && strncmp(at, a->opp, opp) == 0 && strchr("/ '\"", at[opp]);
-            skip = inside ? opp : path;
-            instead = inside ? "<opp>" : "<path>";
-        }
-        if (skip) {
-            to += snprintf(to, (size_t)(end - to) + 1, "%s", instead);
-            if (to > end) to = end;
-            at += skip;
-        } else {
-            *to++ = iscntrl((unsigned char)*at) ? ' ' : *at;
-            at++;
-        }
-    }
-    *to = 0;
-}
-
 /* ---- the environment */
 
 static void member(struct accept *a, const char *name, const char *value) {
     char clean[1024];
+    text_add(&a->environment, "%s    ", a->environment.size ? ",\n" : "");
+    accept_scrub(a, name, clean, sizeof clean);
+    doctor_json_text(&a->environment, clean);
+    text_add(&a->environment, ": ");
     accept_scrub(a, value, clean, sizeof clean);
     for (size_t n = strlen(clean); n > 0 && clean[n - 1] == ' '; n--)
         clean[n - 1] = 0;
-    text_add(&a->environment, "%s    \"%s\": ", a->environment.size ? ",\n" : "", name);
     doctor_json_text(&a->environment, clean);
 }
 
@@ -197,10 +195,15 @@ static void checksums(struct accept *a) {
     if (dir >= 0) close(dir);
 }
 
+/* Words of doctor's own that a user may be called, too. */
+static bool own_word(const struct json *value) {
+    return value->name && word_in(value->name, "level check worst", ' ');
+}
+
 static void scrub_json(const struct accept *a, struct json *value) {
     for (; value; value = value->next) {
-        if (value->kind == JSON_STRING && value->text) {
-            const size_t room = strlen(value->text) * 3 + 64;
+        if (value->kind == JSON_STRING && value->text && !own_word(value)) {
+            const size_t room = strlen(value->text) * 6 + 64;
             char *clean = malloc(room);
             if (clean) accept_scrub(a, value->text, clean, room);
             free(value->text);

@@ -42,8 +42,8 @@ static bool make_bare_opp(const struct accept *a, struct roads *roads) {
 static bool build_ge(struct accept *a, struct roads *roads, char why[ACCEPT_WHY]) {
     char script[PATH_MAX + 32], clean[ACCEPT_WHY];
     int status;
-    if (a->options.ge_runner) {
-        TEXT(roads->ge, "%s", a->options.ge_runner);
+    if (a->ge_runner[0]) {
+        TEXT(roads->ge, "%s", a->ge_runner);
         return true;
     }
     TEXT(script, "%s/build_ge.sh", a->share);
@@ -55,9 +55,16 @@ static bool build_ge(struct accept *a, struct roads *roads, char why[ACCEPT_WHY]
         return true;
     }
     accept_scrub(a, text ? text : "the build took too long", clean, sizeof clean);
-    snprintf(why, ACCEPT_WHY, "the runner cannot be built: %.500s", clean);
+    snprintf(why, ACCEPT_WHY, "the runner cannot be built: %.1000s", clean);
     free(text);
     return false;
+}
+
+/* A value out of a runner's greeting. */
+static void tell(const struct accept *a, struct line value, char *to, size_t size) {
+    char raw[WIRE_TEXT];
+    TEXT(raw, "%.*s", (int)value.size, value.s);
+    accept_scrub(a, raw, to, size);
 }
 
 /* Starts one and asks what it is. */
@@ -69,9 +76,9 @@ static bool greet(struct accept *a, struct runner *r, struct accept_road *road) 
     bool good = runner_start(r, why) &&
                 runner_send(r, &request, sizeof request, deadline, why) == RUNNER_WELL &&
                 runner_receive(r, &answer, sizeof answer, deadline, why) == RUNNER_WELL;
+    wire_end(&answer);
     if (good && (answer.magic != WIRE_MAGIC || answer.status != WIRE_DONE)) {
-        answer.text[sizeof answer.text - 1] = 0;
-        snprintf(why, sizeof why, "%.500s", answer.magic == WIRE_MAGIC ? answer.text : "?");
+        snprintf(why, sizeof why, "%s", answer.magic == WIRE_MAGIC ? answer.text : "?");
         good = false;
     }
     if (!good) {
@@ -81,10 +88,9 @@ static bool greet(struct accept *a, struct runner *r, struct accept_road *road) 
     }
     struct line line, value;
     for (const char *at = answer.text; next_line(&at, &line);) {
-        if (line_after(line, "soc=", &value) && !a->soc[0])
-            TEXT(a->soc, "%.*s", (int)value.size, value.s);
-        if (line_after(line, "cores=", &value)) TEXT(road->cores, "%.*s", (int)value.size, value.s);
-        if (line_after(line, "l2=", &value)) TEXT(road->l2, "%.*s", (int)value.size, value.s);
+        if (line_after(line, "soc=", &value) && !a->soc[0]) tell(a, value, a->soc, sizeof a->soc);
+        if (line_after(line, "cores=", &value)) tell(a, value, road->cores, sizeof road->cores);
+        if (line_after(line, "l2=", &value)) tell(a, value, road->l2, sizeof road->l2);
     }
     return true;
 }
@@ -126,9 +132,8 @@ void roads_open(struct accept *a, struct roads *roads) {
     if (roads->cann_kind == 1 && ge->asked && !ge->why[0]) cann->why[0] = 0;
 }
 
-void roads_close(struct accept *a, struct roads *roads) {
+void roads_close(struct roads *roads) {
     for (int i = 0; i < ROADS; i++)
         for (int k = 0; k < 2; k++)
             runner_stop(&roads->runner[i][k]);
-    tree_remove(AT_FDCWD, a->scratch);
 }

@@ -195,8 +195,8 @@ static bool write_report(const struct accept *a) {
     accept_html(a, &text[1]);
     accept_junit(a, &text[2]);
     accept_tar(file, 3, &text[3]);
-    mkdir(a->options.out, 0755);
-    const int dir = open(a->options.out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    mkdirat(a->from_fd, a->options.out, 0755);
+    const int dir = openat(a->from_fd, a->options.out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = dir >= 0;
     if (!good) complain("%s cannot be opened: %s", a->options.out, strerror(errno));
     for (size_t i = 0; dir >= 0 && i < 4; i++)
@@ -256,24 +256,19 @@ static int run(struct accept *a) {
     static struct roads roads;
     const double start = accept_now();
     const time_t now = time(NULL);
-    const char *tmp = getenv("TMPDIR");
     char why[ACCEPT_WHY];
     strftime(a->date, sizeof a->date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    TEXT(a->scratch, "%.3000s/ascgrad-accept.XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!accept_find(a, why)) {
         complain("%s", why);
         return EXIT_VIOLATION;
     }
-    if (!mkdtemp(a->scratch)) {
-        complain("no folder for temporary files: %s", strerror(errno));
-        return EXIT_FILES;
-    }
+    accept_learn(a);
     roads_open(a, &roads);
     find_model(a);
     accept_environment(a);
     const bool chosen = accept_choose(a);
     if (chosen) run_cases(a, &roads);
-    roads_close(a, &roads);
+    roads_close(&roads);
     if (a->options.calibrate && !a->interrupted) accept_fit(a);
     a->took = accept_now() - start;
     summary(a);
@@ -301,7 +296,14 @@ int cmd_accept(int argc, char **argv) {
     sigaction(SIGTERM, &once, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    status = run(&a);
+    char why[ACCEPT_WHY];
+    if (accept_move(&a, why)) {
+        status = run(&a);
+        accept_leave(&a);
+    } else {
+        complain("%s", why);
+        status = EXIT_FILES;
+    }
     text_free(&a.environment);
     free(a.doctor);
     for (size_t i = 0; i < a.count; i++)

@@ -5,12 +5,14 @@ says so, and says the same the next time; then with faults planted, each of whic
 while all other rows still run.
 
     test_accept.py BUILD INSTALLED [--long]
+    test_accept.py BUILD INSTALLED --only PART...     parts of ALONE
 """
 import atexit
 import getpass
 import html.parser
 import json
 import os
+import random
 import re
 import shutil
 import socket
@@ -24,7 +26,7 @@ import browser
 
 BUILD = os.path.realpath(sys.argv[1])
 # By a name without spaces, which doctor would not accept: GE compiles from no such path.
-PLACE = tempfile.mkdtemp(prefix="ascgrad-accept-opp.")
+PLACE = tempfile.mkdtemp(prefix="ascgrad-accept-opp-")  # nnopbase takes the first ".o" of a path for its end
 INSTALLED = os.path.join(PLACE, "installed")
 os.symlink(os.path.realpath(sys.argv[2]), INSTALLED)
 atexit.register(shutil.rmtree, PLACE)
@@ -40,28 +42,36 @@ def check(good, what):
     if not good:
         failed += 1
         print("FAIL: " + what, file=sys.stderr)
+    return good
 
 
 class Run:
     """One call of the command, and what it left behind."""
 
-    def __init__(self, *words, at=INSTALLED, fault=None, wrap=(), libraries=(), out=None, env=None, quick=True):
+    def __init__(self, *words, at=INSTALLED, fault=None, wrap=(), libraries=(), out=None, env=None, quick=True,
+                 cwd=None):
         self.out = out or tempfile.mkdtemp(dir=DIR)
         path = [*libraries, "standin/lib", "stubs", "geir_toolkit/lib64", "lib"]
         environment = dict(os.environ, ASCEND_OPP_PATH=at + "/opp", ASCEND_HOME_PATH=BUILD + "/geir_toolkit",
-                           LD_LIBRARY_PATH=":".join(os.path.join(BUILD, p) for p in path), **(env or {}))
+                           LD_LIBRARY_PATH=":".join(os.path.join(BUILD, p) for p in path))
         for name in ("ASCEND_CUSTOM_OPP_PATH", "ASCGRAD_STANDIN_FAULT"):
             environment.pop(name, None)
         if fault:
             environment["ASCGRAD_STANDIN_FAULT"] = fault
+        for name, value in (env or {}).items():
+            environment[name] = value(environment.get(name, "")) if callable(value) else value
         done = subprocess.run([*wrap, "%s/%s/bin/ascgrad" % (at, VENDOR), "accept", "--out", self.out,
-                               *(["--quick"] if quick else []), *words],
-                              env=environment, capture_output=True, text=True, timeout=1200, check=False)
+                               *(["--quick"] if quick else []), *words], cwd=cwd, env=environment,
+                              capture_output=True, text=True, errors="replace", timeout=1200, check=False)
         self.status, self.said = done.returncode, done.stdout + done.stderr
         self.json = None
+        self.out = os.path.join(cwd or "", self.out)
         if os.path.exists(self.out + "/report.json"):
-            with open(self.out + "/report.json", encoding="utf-8") as f:
-                self.json = json.load(f)
+            try:
+                with open(self.out + "/report.json", encoding="utf-8") as f:
+                    self.json = json.load(f)
+            except ValueError as error:
+                check(False, "report.json: %s" % error)
 
     def read(self, name):
         with open(os.path.join(self.out, name), "rb") as f:
@@ -367,7 +377,184 @@ def calibrate():
           "calibrate what agrees: %s" % fit)
 
 
+def write(path, text, mode=0o755):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    os.chmod(path, mode)
+
+
+def working_directory():
+    """Programs, modules and libraries that lie in the working directory, with every list of folders asking
+    for them there: none is run, and nothing is left behind."""
+    for trial in ("relative", "absolute"):
+        place = tempfile.mkdtemp(dir=DIR)
+        ran = os.path.join(DIR, "ran." + trial)
+        for name in ("platform", "csv", "email", "zipfile", "sitecustomize", "usercustomize"):
+            write("%s/%s.py" % (place, name), "open(%r, 'a').write('%s.py ')\n" % (ran, name))
+        for name in ("sh", "python3", "c++", "gcc", "cc1plus", "as", "ld", "npu-smi", "getent", "dirname", "bisheng"):
+            write("%s/%s" % (place, name), "#!/bin/sh\necho '%s' >>%s\n" % (name, ran))
+        for name in ("libascendcl.so", "libacl_rt.so", "libnnopbase.so", "libge_runner.so"):
+            subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", os.path.join(place, name)], check=True, text=True,
+                           input='#include <stdio.h>\n__attribute__((constructor)) static void run(void) {'
+                           'FILE *f = fopen("%s", "a"); if (f) fputs("%s ", f), fclose(f); }' % (ran, name))
+        write(place + "/graph/graph.h", '#error "a header of the working directory"\n', 0o644)
+        before = sorted(os.listdir(place))
+        first = ".:" if trial == "relative" else ":"
+        run = Run("--op", "ExpSegsumGrad", "--no-cann", cwd=place, out="the report", env={
+            "PATH": lambda old: first + old, "LD_LIBRARY_PATH": lambda old: first + old, "PYTHONPATH": first,
+            "CPATH": first, "LIBRARY_PATH": first, "COMPILER_PATH": first})
+        check(run.status == 0, "strange things in the working directory (%s): %s" % (trial, run.said))
+        if os.path.exists(ran):
+            with open(ran, encoding="utf-8") as f:
+                check(False, "of the working directory (%s) was run: %s" % (trial, " ".join(sorted(set(f.read().split())))))
+        left = sorted(os.listdir(place))
+        check(left == sorted(before + ["the report"]), "left in the working directory: %s" % (set(left) - set(before)))
+        check(os.path.exists(place + "/the report/report.json"), "the report is where it was asked for")
+
+
+MARK = "plnt"  # in every word that is private, so that no part of any may be seen
+RUNNER = """#!/usr/bin/python3
+import os, struct, sys
+place, texts = %r, eval(open(%r).read())
+def answer(status, text):
+    os.write(1, struct.pack("<Ii1024s2I20f2I", 0x31636361, status, text, 0, 0, *[0.0] * 20, 0, 0))
+while True:
+    head = os.read(0, 7440)
+    if not head:
+        break
+    if struct.unpack("<I", head[4:8])[0] == 0:
+        answer(0, texts["hello"])
+        continue
+    number = int(open(place).read())
+    with open(place, "w") as f:
+        f.write(str(number + 1))
+    mode, text = number %% 3, texts["list"][number // 3 %% len(texts["list"])]
+    if mode == 0:
+        answer(1, text)
+        sys.exit(0)
+    os.write(2, b"x" * (3000 * (mode == 2)) + text + b"\\n" + text)
+    sys.exit(1)
+"""
+
+
+def is_clean(run, what):
+    """Whole files of the right kind, and nothing private in any."""
+    for name in (*FILES, "ascgrad-accept.tar"):
+        data = run.read(name)
+        found = [data[max(0, m.start() - 60):m.end() + 40] for m in re.finditer(MARK.encode(), data, re.I)]
+        check(not found, "%s, %s: %d private words: %s" % (what, name, len(found), found[:3]))
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            check(False, "%s, %s: %s" % (what, name, error))
+            continue
+        odd = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]", text if name in FILES else "")
+        check(not odd, "%s, %s: characters %r" % (what, name, odd[:5]))
+    try:
+        json.loads(run.read("report.json"))
+        xml.etree.ElementTree.fromstring(run.read("junit.xml"))
+    except (ValueError, xml.etree.ElementTree.ParseError) as error:
+        check(False, "%s: %s" % (what, error))
+    page_text = run.read("report.html").decode("utf-8", "replace").lower()
+    check(page_text.count("<script") == 1 == page_text.count("</script"), what + ": a script of somebody else's")
+
+
+def plant(place):
+    """Folders with names that give somebody away, all of them with a blank and more; and the environment."""
+    deep = os.path.join(place, "%s home" % MARK, "o'%s & %s-so" % (MARK, MARK))
+    vendor = os.path.join(deep, "my %s vendors" % MARK, "%s grad" % MARK)
+    shutil.copytree(os.path.join(INSTALLED, VENDOR), vendor, symlinks=True)
+    with open(vendor + "/package.info", encoding="utf-8") as f:
+        head, files_ = f.read().split("\n\n", 1)
+    sum_ = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  "
+    odd = ['lib"quote\\.so', "lib<b>.so", "%suser.so" % MARK, "\u00e4\x1b.so"]
+    for name in odd:
+        write(os.path.join(vendor, name), "", 0o644)
+    files_ = re.sub(r"end (\d+)", lambda m: "end %d" % (int(m.group(1)) + len(odd)), files_)
+    with open(vendor + "/package.info", "w", encoding="utf-8") as f:
+        f.write(head + "\n\n" + "".join(sum_ + name + "\n" for name in odd) + files_)
+    home = os.path.join(deep, "toolkit %s" % MARK)
+    shutil.copytree(BUILD + "/geir_toolkit", home, symlinks=True)
+    write(home + "/version.info", "version=9.9 of %suser at %sbox, /opt/%s x/y\n" % (MARK, MARK, MARK), 0o644)
+    bin_ = os.path.join(place, "bin")
+    write(bin_ + "/python3", "#!/bin/sh\necho \"python 3 of %suser, '$HOME/%s venv/lib', $PWD\"\n" % (MARK, MARK))
+    write(bin_ + "/getent", "#!/bin/sh\ncat <<'END'\n%suid:x:%d:0:Anna %sfull,room 1:%s:/bin/sh\nEND\n" %
+          (MARK, os.getuid(), MARK, deep + "/passwd home"))
+    write(bin_ + "/c++", "#!/bin/sh\necho \"error: '$HOME/x y/%s.h' of %suid@%sbox: no such file\"\nexit 1\n" %
+          (MARK, MARK, MARK))
+    env = {"HOME": deep, "USER": MARK + "user", "LOGNAME": MARK + "login", "HOSTNAME": "%sbox.%s.example" % (MARK, MARK),
+           "TMPDIR": deep, "ASCEND_CUSTOM_OPP_PATH": "%s:%s/no such %s/%s x" % (vendor, place, MARK, MARK),
+           "ASCEND_HOME_PATH": home, "MY_PROJECT": "/srv/%s one/%s two/%s three" % (MARK, MARK, MARK),
+           "PATH": lambda old: bin_ + ":" + old}
+    return deep, env
+
+
+def texts_for(deep, env):
+    """What programs of CANN may say of such a machine, with bytes that are no text at all."""
+    word = env["MY_PROJECT"]
+    paths = [deep, deep + "/a file", word, word + "/x.o", os.path.dirname(word), env["ASCEND_HOME_PATH"] + "/lib64/x.so",
+             "/home/%s/x" % MARK, "/home/%s b/%s" % (MARK, MARK), "/%s" % MARK, deep.replace("'", "'\\''")]
+    ways = ["%s", "cannot open %s: no such file", "'%s' is missing", '"%s"', "-I%s -L%s", "at %s.", "(%s)", "%s:12:3: error",
+            "file://%s", "path=%s,next", "x%s", "<%s>", "%s and more"]
+    names = [MARK + "user", MARK + "login", MARK + "uid", "Anna %sfull" % MARK, MARK + "box", MARK.upper() + "BOX",
+             "%sbox.%s.example" % (MARK, MARK), "%suser@%sbox" % (MARK, MARK), "log_of_%suser_1.txt" % MARK, "root@%sbox:~" % MARK]
+    said = [way.replace("%s", path) for way in ways for path in paths if way != "x%s" or path.count("/") > 1]
+    said += names + ["user %s here" % n for n in names]
+    if not LONG:  # every path, every way, every name
+        said = [way.replace("%s", paths[i % len(paths)]) for i, way in enumerate(ways)] + [", ".join(names)]
+    said = [s.encode() for s in said]
+    noise = random.Random(5)
+    said += [bytes(noise.randrange(1, 256) for _ in range(900)) for _ in range(20 if LONG else 5)]
+    said += [b"<script>alert(1)</script>&amp;\"']]>", b"\xff\xfe\x01\x1b[31m\xef\xbf\xbe\xed\xa0\x80\xf4\x90\x80\x80\xc2\x85 " * 9,
+             ("\u00e4" * 2000).encode(), b"a " * 480 + deep.encode() + b"/" + b"y" * 60, b"z" * 990 + b" %suser of %sbox" %
+             (MARK.encode(), MARK.encode())]
+    return said
+
+
+def private():
+    """Names of host, user and folders in every place that a report is written from."""
+    place = tempfile.mkdtemp(dir=DIR)
+    deep, env = plant(place)
+    box = ["unshare", "-u", "sh", "-c", 'hostname "$0" && exec "$@"', "%sbox.%s.example" % (MARK, MARK)]
+    wrap = box if subprocess.run([*box, "true"], capture_output=True, check=False).returncode == 0 else []
+    cwd = os.path.join(deep, "work %s" % MARK)
+    os.mkdir(cwd)
+    run = Run(env=env, wrap=wrap, cwd=cwd, out="r")
+    is_clean(run, "planted names")
+    told = json.loads(run.read("report.json"))
+    check('lib"quote\\.so' in told["environment"] and "<package>" in json.dumps(told["doctor"]) and "<path>" in told["environment"]["frameworks"],
+          "what is no secret is told: %s" % told["environment"])
+    check("no such file" in told["roads"]["ge"]["closed"], "what the compiler said: " + told["roads"]["ge"]["closed"])
+    said = texts_for(deep, env)
+    count, list_ = os.path.join(DIR, "count"), os.path.join(DIR, "texts")
+    write(count, "0", 0o644)
+    write(list_, repr({"hello": b'soc=Ascend910B1 %suser\ncores=var"ied\\\nl2=<b>\xff%sbox\n' % (MARK.encode(), MARK.encode()),
+                       "list": said}), 0o644)
+    runner = os.path.join(cwd, "runner")
+    write(runner, RUNNER % (count, list_))
+    asked = 0
+    while asked < 3 * len(said):
+        run = Run("--roads", "ge", "--no-cann", "--ge-runner", "./runner", env=env, wrap=wrap, cwd=cwd, out="r")
+        with open(count, encoding="utf-8") as f:
+            now = int(f.read())
+        if not check(now > asked, "the runner was asked: " + run.said):
+            break
+        asked = now
+        is_clean(run, "a runner that tells")
+    print("private: %d texts told in %d ways, %s" % (len(said), asked, "host renamed" if wrap else "host not renamed"))
+
+
+ALONE = {"working_directory": working_directory, "private": private}
+
+
 def main():
+    for name in sys.argv[sys.argv.index("--only") + 1:] if "--only" in sys.argv else []:
+        ALONE[name]()
+    if "--only" in sys.argv:
+        return 1 if failed else 0
+    for part in ALONE.values():
+        part()
     run = all_well()
     files(run)
     if LONG:
@@ -398,7 +585,7 @@ def main():
 
 
 if __name__ == "__main__":
-    DIR = tempfile.mkdtemp(prefix="ascgrad-accept-test.")
+    DIR = tempfile.mkdtemp(prefix="ascgrad-accept-test-")
     try:
         sys.exit(main())
     finally:

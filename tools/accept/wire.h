@@ -77,6 +77,18 @@ struct wire_answer {
     uint32_t broken; /* the device is not to be trusted any more: start another runner */
 };
 
+/* Ends the text of an answer that has come. One that fills its room was cut, maybe within a word.
+ */
+static inline void wire_end(struct wire_answer *answer) {
+    size_t n = 0;
+    answer->text[WIRE_TEXT - 1] = 0;
+    while (answer->text[n])
+        n++;
+    if (n < WIRE_TEXT - 1) return;
+    while (n > 0 && answer->text[n - 1] != ' ' && answer->text[n - 1] != '\n')
+        answer->text[--n] = 0;
+}
+
 /* All of it, or false. */
 static inline bool wire_read(int fd, void *to, size_t size) {
     char *at = (char *)to;
