@@ -103,6 +103,7 @@ cp "$packaging/../op_api/include/ascgrad_acl.h" "$tree/op_api/include"
 mkdir -p "$tree/share/accept"
 cp "$packaging/../tools/accept/run_ge.cpp" "$packaging/../tools/accept/wire.h" "$packaging/../tools/accept/build_ge.sh" \
     "$packaging/../examples/geir/ge_session.h" "$tree/share/accept"
+python3 -B "$packaging/../tools/accept/probe/make.py" "$tree/share/accept/probe"
 
 # add_arch ARCH LIB_DIR COMMAND
 add_arch() {

@@ -12,6 +12,7 @@
 #include "../packaging/setup/json.h"
 #include "../packaging/setup/text.h"
 #include "accept/wire.h"
+#include "accept_questions.h"
 #include "check.h"
 
 /* CANN's own operator is asked on one of the two roads, in a world without our package. */
@@ -23,7 +24,7 @@ extern const double accept_bin_end[ACCEPT_BINS - 1];
 extern const int32_t accept_type[ACCEPT_TYPES];
 
 struct accept_options {
-    bool quick, calibrate;
+    bool quick, calibrate, questions;
     const char *op, *out, *ge_runner;
     bool road[ROADS];
     int timeout, device;
@@ -71,6 +72,16 @@ struct accept_road {
     char cores[16], l2[16];
 };
 
+/* What the chip said to a question. */
+enum answer_verdict { ANSWER_NOT_ASKED, ANSWER_AGREES, ANSWER_DIFFERS };
+
+struct accept_answer {
+    enum answer_verdict verdict;
+    const char *expected;      /* the twin's; NULL: not asked on this chip */
+    char got[QUESTION_ANSWER]; /* "": the chip did not answer */
+    char why[ACCEPT_WHY];
+};
+
 /* A constant of the cycle model and what the measured times say of it. */
 struct accept_constant {
     const char *name;
@@ -92,6 +103,7 @@ struct accept {
     char *doctor;            /* its answer, scrubbed */
     char doctor_worst[8];
     struct accept_road road[ROADS];
+    struct accept_answer *answer; /* by question */
     struct accept_case *cases;
     size_t count;
     uint64_t histogram[ACCEPT_TYPES][ACCEPT_BINS];
@@ -155,6 +167,16 @@ struct roads {
 };
 void roads_open(struct accept *a, struct roads *roads);
 void roads_close(struct roads *roads);
+
+/* Starts a runner and asks what it is; road gets that, or why it does not run. */
+bool roads_greet(struct accept *a, struct runner *r, struct accept_road *road);
+
+/* accept_ask.c: the questions, by the runner's program. */
+void accept_ask(struct accept *a, const char *program);
+void accept_count_answers(const struct accept *a, size_t count[3]);
+void accept_say_answers(const struct accept *a);
+const char *accept_answer_name(enum answer_verdict verdict);
+bool accept_stopped(void); /* cmd_accept.c: by a signal */
 
 /* data against the twin's, which t has, and against double precision. The errors go into the
  * histogram of a, unless it is NULL. */

@@ -31,7 +31,8 @@ static void head(const struct accept *a, struct text *out) {
              "precision, with the CPU twin's bits, with itself on other cores, and with CANN's own "
              "operator "
              "where that is legal.</p>\n<nav aria-label=\"parts\"><a href=\"#summary\">summary</a>"
-             "<a href=\"#pictures\">pictures</a><a href=\"#rows\">rows</a>"
+             "<a href=\"#questions\">questions</a><a href=\"#pictures\">pictures</a><a "
+             "href=\"#rows\">rows</a>"
              "<a href=\"#machine\">machine</a></nav></header>\n<main>\n",
              a->date, a->options.quick ? ", quick run" : "");
 }
@@ -114,6 +115,42 @@ static void summary(const struct accept *a, struct text *out) {
                   "values of the terms, so at most 1 in that column. Vendor: |a - g| &le; atol + "
                   "rtol |g| for 99 %% "
                   "of the elements, and no error above a limit or 32 ulp.</p></section>\n");
+}
+
+/* ---- questions */
+
+static void question_row(const struct accept *a, size_t i, struct text *out) {
+    static const char *const style[] = {"dim", "pass", "fail"};
+    const struct accept_answer *to = &a->answer[i];
+    text_add(out, "<tr><th scope=\"row\">%s</th><td class=\"row\">", questions[i].name);
+    accept_escape(out, questions[i].assumes);
+    text_add(out, " <span class=\"dim\">(");
+    accept_escape(out, questions[i].from);
+    text_add(out, ")</span></td><td data-key=\"questions.%zu.expected\">%s</td>", i,
+             to->expected ? to->expected : "");
+    text_add(out, "<td data-key=\"questions.%zu.answer\">%s</td>", i, to->got);
+    text_add(out, "<td class=\"%s\" data-key=\"questions.%zu.verdict\">%s</td><td class=\"row\">",
+             style[to->verdict], i, accept_answer_name(to->verdict));
+    accept_escape(out, to->why);
+    text_add(out, "</td></tr>\n");
+}
+
+static void answers(const struct accept *a, struct text *out) {
+    size_t count[3];
+    if (!a->answer) return;
+    accept_count_answers(a, count);
+    text_add(
+        out,
+        "<section id=\"questions\"><h2>Questions to the chip</h2>\n<p>%zu agree with the twin, "
+        "%zu differ, %zu were not asked. An answer that differs is no fault of the package, but "
+        "the twin is wrong there, and every figure that rests on it is in doubt.</p>\n"
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"questions\"><table>"
+        "<thead><tr><th>question</th><th>the twin assumes</th><th>expected</th><th>answer</th>"
+        "<th>verdict</th><th>why</th></tr></thead><tbody>\n",
+        count[ANSWER_AGREES], count[ANSWER_DIFFERS], count[ANSWER_NOT_ASKED]);
+    for (size_t i = 0; i < question_count; i++)
+        question_row(a, i, out);
+    text_add(out, "</tbody></table></div></section>\n");
 }
 
 /* ---- pictures */
@@ -208,6 +245,7 @@ static void machine(const struct accept *a, struct text *out) {
 void accept_html(const struct accept *a, struct text *out) {
     head(a, out);
     summary(a, out);
+    answers(a, out);
     pictures(a, out);
     accept_page_beside(a, out);
     accept_page_rows(a, out);

@@ -85,6 +85,26 @@ static void roads(struct text *out, const struct accept *a) {
     }
 }
 
+static void answer(struct text *out, const struct accept *a, size_t i) {
+    const struct question *q = &questions[i];
+    const struct accept_answer *to = &a->answer[i];
+    const struct {
+        const char *name, *value;
+    } member[] = {{"name", q->name},
+                  {"assumes", q->assumes},
+                  {"from", q->from},
+                  {"verdict", accept_answer_name(to->verdict)},
+                  {"expected", to->expected ? to->expected : ""},
+                  {"answer", to->got},
+                  {"why", to->why}};
+    text_add(out, "%s\n    {", i ? "," : "");
+    for (size_t k = 0; k < sizeof member / sizeof member[0]; k++) {
+        text_add(out, "%s\"%s\": ", k ? ", " : "", member[k].name);
+        doctor_json_text(out, member[k].value);
+    }
+    text_add(out, "}");
+}
+
 static void histogram(struct text *out, const struct accept *a) {
     text_add(out, "  \"error_ulp\": {\n    \"bin_end\": [");
     for (int i = 0; i < ACCEPT_BINS - 1; i++)
@@ -120,7 +140,10 @@ void accept_json(const struct accept *a, struct text *out) {
              a->options.quick ? "true" : "false", text_of(&a->environment));
     text_add(out, "  \"doctor\": %s", a->doctor ? a->doctor : "null\n");
     if (out->s && out->size) out->s[--out->size] = 0; /* its end of line */
-    text_add(out, ",\n  \"roads\": {");
+    text_add(out, ",\n  \"questions\": [");
+    for (size_t i = 0; a->answer && i < question_count; i++)
+        answer(out, a, i);
+    text_add(out, "\n  ],\n  \"roads\": {");
     roads(out, a);
     text_add(out, "\n  },\n");
     histogram(out, a);

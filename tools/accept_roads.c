@@ -67,8 +67,7 @@ static void tell(const struct accept *a, struct line value, char *to, size_t siz
     accept_scrub(a, raw, to, size);
 }
 
-/* Starts one and asks what it is. */
-static bool greet(struct accept *a, struct runner *r, struct accept_road *road) {
+bool roads_greet(struct accept *a, struct runner *r, struct accept_road *road) {
     static const struct wire_request request = {.magic = WIRE_MAGIC, .kind = WIRE_HELLO};
     struct wire_answer answer = {0};
     char why[ACCEPT_WHY] = "";
@@ -123,12 +122,12 @@ void roads_open(struct accept *a, struct roads *roads) {
     set_runner(roads, &roads->runner[ROAD_ACLNN][0], false, false);
     set_runner(roads, &roads->runner[ROAD_CANN][0], false, true);
     set_runner(roads, &roads->runner[ROAD_CANN][1], true, true);
-    if (aclnn->asked) greet(a, &roads->runner[ROAD_ACLNN][0], aclnn);
-    if (built) greet(a, &roads->runner[ROAD_GE][0], ge);
+    if (aclnn->asked) roads_greet(a, &roads->runner[ROAD_ACLNN][0], aclnn);
+    if (built) roads_greet(a, &roads->runner[ROAD_GE][0], ge);
     if (cann->asked && !make_bare_opp(a, roads)) snprintf(cann->why, sizeof cann->why, "no opp");
     /* CANN's functions, or, where they are not, its graphs */
     if (!cann->asked || cann->why[0]) return;
-    roads->cann_kind = aclnn->asked && greet(a, &roads->runner[ROAD_CANN][0], cann) ? 0 : 1;
+    roads->cann_kind = aclnn->asked && roads_greet(a, &roads->runner[ROAD_CANN][0], cann) ? 0 : 1;
     if (roads->cann_kind == 1 && ge->asked && !ge->why[0]) cann->why[0] = 0;
 }
 

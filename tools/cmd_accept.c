@@ -29,6 +29,8 @@ static const char help[] =
     "  --roads LIST      ge, aclnn, or both; default: both\n"
     "  --calibrate       fit the cycle model's constants to the times and print what they become\n"
     "  --no-cann         do not run CANN's own operators beside ours\n"
+    "  --no-questions    do not ask the chip what only a chip can answer\n"
+    "  --list-questions  print those questions and what the twin assumes; nothing is run\n"
     "  --device N        which NPU; default: 0\n"
     "  --timeout S       seconds that a row may take before it is killed; default: 180\n"
     "  --ge-runner FILE  use this runner instead of building one (share/accept/build_ge.sh)\n"
@@ -83,7 +85,7 @@ static bool one_option(struct accept_options *o, const char *name, const char *v
 static int parse(struct accept_options *o, int argc, char **argv) {
     static const char *const with_value[] = {"--op",      "--out",    "--roads",
                                              "--timeout", "--device", "--ge-runner"};
-    *o = (struct accept_options){.out = "ascgrad-accept", .timeout = 180};
+    *o = (struct accept_options){.out = "ascgrad-accept", .timeout = 180, .questions = true};
     o->road[ROAD_GE] = o->road[ROAD_ACLNN] = o->road[ROAD_CANN] = true;
     for (int i = 0; i < argc; i++) {
         bool found = true;
@@ -93,6 +95,8 @@ static int parse(struct accept_options *o, int argc, char **argv) {
             o->calibrate = true;
         else if (strcmp(argv[i], "--no-cann") == 0)
             o->road[ROAD_CANN] = false;
+        else if (strcmp(argv[i], "--no-questions") == 0)
+            o->questions = false;
         else
             found = false;
         for (size_t k = 0; !found && k < sizeof with_value / sizeof with_value[0]; k++) {
@@ -234,6 +238,10 @@ static void ask_stop(int number) {
     stop_asked = 1;
 }
 
+bool accept_stopped(void) {
+    return stop_asked;
+}
+
 /* Every case; after an interrupt the report is of what was done so far, and a second one ends all.
  */
 static void run_cases(struct accept *a, struct roads *roads) {
@@ -264,6 +272,7 @@ static int run(struct accept *a) {
     }
     accept_learn(a);
     roads_open(a, &roads);
+    accept_ask(a, roads.aclnn);
     find_model(a);
     accept_environment(a);
     const bool chosen = accept_choose(a);
@@ -271,6 +280,7 @@ static int run(struct accept *a) {
     roads_close(&roads);
     if (a->options.calibrate && !a->interrupted) accept_fit(a);
     a->took = accept_now() - start;
+    accept_say_answers(a);
     summary(a);
     print_constants(a);
     const bool good = chosen && accept_passed(a), written = write_report(a);
@@ -282,13 +292,22 @@ static int run(struct accept *a) {
     return !good ? EXIT_VIOLATION : written ? EXIT_DONE : EXIT_FILES;
 }
 
+static void list_questions(void) {
+    for (size_t i = 0; i < question_count; i++)
+        printf("%-20s %s (%s)\n", questions[i].name, questions[i].assumes, questions[i].from);
+}
+
 int cmd_accept(int argc, char **argv) {
     static struct accept a;
-    for (int i = 0; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+    for (int i = 0; i < argc; i++) {
+        const bool list = strcmp(argv[i], "--list-questions") == 0;
+        if (!list && strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
+        if (list)
+            list_questions();
+        else
             fputs(help, stdout);
-            return EXIT_DONE;
-        }
+        return EXIT_DONE;
+    }
     int status = parse(&a.options, argc, argv);
     if (status != EXIT_DONE) return status;
     const struct sigaction once = {.sa_handler = ask_stop, .sa_flags = (int)SA_RESETHAND};
@@ -306,6 +325,7 @@ int cmd_accept(int argc, char **argv) {
     }
     text_free(&a.environment);
     free(a.doctor);
+    free(a.answer);
     for (size_t i = 0; i < a.count; i++)
         free(a.cases[i].text);
     free(a.cases);

@@ -545,7 +545,62 @@ def private():
     print("private: %d texts told in %d ways, %s" % (len(said), asked, "host renamed" if wrap else "host not renamed"))
 
 
-ALONE = {"working_directory": working_directory, "private": private}
+OPC = {"OPC": os.path.join(INSTALLED, "toolkit", "bin", "opc")}
+ONE = ("--op", "ExpSegsumGrad", "--roads", "aclnn", "--no-cann")
+
+
+def asked(run, what):
+    """The answers by name; however they are, the package is accepted."""
+    check(run.status == 0 and run.json["accepted"] is True, "%s: %d %s" % (what, run.status, run.said))
+    return {q["name"]: q for q in run.json["questions"]}
+
+
+def questions():
+    """What only a chip can answer: the twin is the chip here, so that all answers agree; then one differs, stops
+    the chip, hangs, crashes; then there is nothing to ask with."""
+    listed = subprocess.run([BUILD + "/bin/ascgrad", "accept", "--list-questions"], capture_output=True, text=True,
+                            check=True).stdout
+    names = [line.split()[0] for line in listed.splitlines()]
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "twin.md"), encoding="utf-8") as f:
+        table = f.read().split("## Questions that only a chip can answer")[1].split("\n## ")[0]
+    shown = re.findall(r"^\| `([a-z0-9-]+)` \|", table, re.M)
+    check(shown == names, "docs/twin.md asks %s, the command %s" % (set(shown) - set(names), set(names) - set(shown)))
+    never = {"A2": {"cast-none-910", "order-on-950", "sync-sees-stores", "ub-end"},
+             "950": {"cast-none-910", "zero-repeats", "sync-sees-stores", "ub-end"}}
+    for chip, soc in (("A2", "Ascend910B1"), ("950", "Ascend950PR_9599")):
+        run = Run(*ONE, env=dict(OPC, ASCGRAD_STANDIN_SOC=soc))
+        if chip == "950":  # the package here has no kernels for it
+            run.status, run.json["accepted"] = 0, True
+        answers = asked(run, chip)
+        check(list(answers) == names, "%s: %s are in the report, %s in the list" % (chip, list(answers), names))
+        unlike = {n: q for n, q in answers.items() if (q["verdict"] == "not asked") != (n in never[chip]) or q["verdict"] == "differs"}
+        check(not unlike, "%s: %s" % (chip, unlike))
+        check(all(q["why"] for n, q in answers.items() if n in never[chip]), "%s: each has its reason" % chip)
+        check("%d agree with the twin, 0 differ, %d not asked" % (len(names) - len(never[chip]), len(never[chip])) in run.said,
+              "%s: %s" % (chip, run.said))
+        check('id="questions"' in run.read("report.html").decode("utf-8"), chip + ": on the page")
+    for kind, words in (("differ", "answers a5a5a5a5|answers 12[67]|answers 2 0|answers"), ("stop", "error 507035.*exception 1"),
+                        ("crash", "crashed: Segmentation fault"), ("hang", "hangs, and was killed")):
+        for number in (4, 13) if LONG or kind == "differ" else (4,):  # zero-in-pair-sum, gatherb-end
+            run = Run(*ONE, "--timeout", "5", env=dict(OPC, ASCGRAD_STANDIN_PROBE="%s:%d" % (kind, number)))
+            answers = asked(run, kind)
+            found = [n for n, q in answers.items() if q["verdict"] == "differs"]
+            check(found == [names[number]], "%s:%d is seen in %s" % (kind, number, found))
+            check(re.search("DIFFERS %s: the twin assumes .*(%s)" % (names[number], words), run.said), "%s: %s" % (kind, run.said))
+            q = answers[names[number]]
+            check(q["answer"] != q["expected"] and (kind == "differ" or re.search(words, q["why"])), "%s: %s" % (kind, q))
+    for env, words, why in (({}, (), "no kernel compiler, asc_opc or opc"), (OPC, ("--no-questions",), "not wanted"),
+                            (dict(OPC, OPC_FAILS="AscgradProbe"), (), "compiler failed: error: no such luck"),
+                            (dict(OPC, ASCGRAD_STANDIN_PROBE="stop:0"), (), "error 507035"),
+                            (dict(OPC, ASCGRAD_STANDIN_PROBE="crash:0"), (), "crashed")):
+        run = Run(*ONE, *words, env=env)
+        answers = asked(run, why)
+        check({q["verdict"] for q in answers.values()} == {"not asked"} and all(why in q["why"] for q in answers.values()),
+              "%s: %s" % (why, run.json["questions"][:2]))
+        check("%d not asked: " % len(names) in run.said and why in run.said, "%s: %s" % (why, run.said))
+
+
+ALONE = {"working_directory": working_directory, "private": private, "questions": questions}
 
 
 def main():

@@ -2,8 +2,8 @@
  *
  * accept_aclnn LIBRARY DEVICE: runs calls of the aclnn functions on the chip for `ascgrad accept`,
  * which is linked statically and cannot open libraries. LIBRARY is libcust_opapi.so with its path,
- * or "cann" for CANN's own. Requests come on standard input, answers go to standard output
- * (wire.h). No header of the toolkit is needed: names and types of the functions are here.
+ * "cann" for CANN's own, or "ask" for none, where only the probe is to be launched. Requests come
+ * on standard input, answers go to standard output (wire.h).
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,11 +11,8 @@
 #include <string.h>
 
 #include "../old_libc.h"
-#include "wire.h"
+#include "run.h"
 
-typedef struct aclTensor aclTensor;
-typedef struct aclIntArray aclIntArray;
-typedef struct aclFloatArray aclFloatArray;
 typedef struct aclOpExecutor aclOpExecutor;
 typedef int32_t aclnnStatus;
 
@@ -35,44 +32,22 @@ struct door {
 
 #include "accept_calls.inc"
 
-enum { FORMAT_ND = 2, HUGE_FIRST = 0, TO_DEVICE = 1, TO_HOST = 2, VECTOR_CORES = 1 };
+enum { FORMAT_ND = 2, VECTOR_CORES = 1 };
 enum { FLUSH = 256 << 20 }; /* larger than the L2 of every chip */
 
-/* What is called, by the names that acl gives it. */
-static struct {
-    int (*aclInit)(const char *);
-    int (*aclrtSetDevice)(int32_t);
-    int (*aclrtCreateStream)(void **);
-    int (*aclrtSynchronizeStream)(void *);
-    int (*aclrtMalloc)(void **, size_t, int);
-    int (*aclrtFree)(void *);
-    int (*aclrtMemset)(void *, size_t, int32_t, size_t);
-    int (*aclrtMemcpy)(void *, size_t, const void *, size_t, int);
-    int (*aclrtCreateEvent)(void **);
-    int (*aclrtRecordEvent)(void *, void *);
-    int (*aclrtEventElapsedTime)(float *, void *, void *);
-    const char *(*aclrtGetSocName)(void);
-    const char *(*aclGetRecentErrMsg)(void);
-    aclTensor *(*aclCreateTensor)(const int64_t *, uint64_t, int, const int64_t *, int64_t, int,
-                                  const int64_t *, uint64_t, void *);
-    int (*aclDestroyTensor)(const aclTensor *);
-    aclIntArray *(*aclCreateIntArray)(const int64_t *, uint64_t);
-    aclFloatArray *(*aclCreateFloatArray)(const float *, uint64_t);
-    /* NULL where CANN is older */
-    int (*aclrtMemsetAsync)(void *, size_t, int32_t, size_t, void *);
-    int (*aclrtSetDeviceResLimit)(int32_t, int, uint32_t);
-    int (*aclrtResetDeviceResLimit)(int32_t);
-} acl;
+struct acl acl;
 
 static const struct {
     const char *name;
     void *to;
-    bool optional;
+    enum { ALWAYS, FOR_FUNCTIONS, OPTIONAL } need;
 } names[] = {
 #define NEED(name)                                                                                 \
-    { #name, &acl.name, false }
+    { #name, &acl.name, ALWAYS }
+#define BASE(name)                                                                                 \
+    { #name, &acl.name, FOR_FUNCTIONS }
 #define MAY(name)                                                                                  \
-    { #name, &acl.name, true }
+    { #name, &acl.name, OPTIONAL }
     NEED(aclInit),
     NEED(aclrtSetDevice),
     NEED(aclrtCreateStream),
@@ -85,11 +60,11 @@ static const struct {
     NEED(aclrtRecordEvent),
     NEED(aclrtEventElapsedTime),
     NEED(aclrtGetSocName),
-    NEED(aclCreateTensor),
+    BASE(aclCreateTensor),
     NEED(aclGetRecentErrMsg),
-    NEED(aclDestroyTensor),
-    NEED(aclCreateIntArray),
-    NEED(aclCreateFloatArray),
+    BASE(aclDestroyTensor),
+    BASE(aclCreateIntArray),
+    BASE(aclCreateFloatArray),
     MAY(aclrtMemsetAsync),
     MAY(aclrtSetDeviceResLimit),
     MAY(aclrtResetDeviceResLimit),
@@ -98,7 +73,8 @@ static const struct {
 static void *library[8];
 static size_t libraries;
 static int32_t device;
-static void *stream, *before, *after, *flush;
+static void *before, *after, *flush;
+void *stream;
 
 static bool open_first(const char *const name[], struct wire_answer *answer) {
     for (size_t i = 0; name[i]; i++) {
@@ -114,15 +90,14 @@ static bool open_first(const char *const name[], struct wire_answer *answer) {
     return false;
 }
 
-static void *find(const char *name) {
+void *find(const char *name) {
     void *symbol = NULL;
     for (size_t i = 0; i < libraries && !symbol; i++)
         symbol = dlsym(library[i], name);
     return symbol;
 }
 
-/* False: text says what failed, with the first line of CANN's own message. */
-static bool good(struct wire_answer *answer, const char *what, int code) {
+bool good(struct wire_answer *answer, const char *what, int code) {
     if (code == 0) return true;
     const char *message = acl.aclGetRecentErrMsg ? acl.aclGetRecentErrMsg() : NULL;
     message = message ? message : "";
@@ -137,15 +112,15 @@ static bool start(const char *functions, struct wire_answer *answer) {
     static const char *const base[] = {"libnnopbase.so", NULL};
     static const char *const own[] = {"libopapi.so", "libopapi_transformer.so", NULL};
     const char *const given[] = {functions, NULL};
-    const bool cann = strcmp(functions, "cann") == 0;
+    const bool cann = strcmp(functions, "cann") == 0, ask = strcmp(functions, "ask") == 0;
     answer->status = WIRE_FAILED;
-    if (!open_first(runtime, answer) || !open_first(base, answer) ||
-        !open_first(cann ? own : given, answer))
+    if (!open_first(runtime, answer)) return false;
+    if (!ask && (!open_first(base, answer) || !open_first(cann ? own : given, answer)))
         return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         void *symbol = find(names[i].name);
         memcpy(names[i].to, &symbol, sizeof symbol);
-        if (symbol || names[i].optional) continue;
+        if (symbol || names[i].need == OPTIONAL || (ask && names[i].need != ALWAYS)) continue;
         snprintf(answer->text, sizeof answer->text, "CANN has no function %s", names[i].name);
         return false;
     }
@@ -346,7 +321,10 @@ static bool serve(int in, int out, struct wire_request *r) {
     for (uint32_t i = r->inputs; i < r->inputs + r->outputs; i++)
         each += r->tensor[i].bytes;
     char *copies = well ? calloc(r->runs + 1, each + 1) : NULL;
-    if (copies) answer_call(r, data, lists, copies, each, &answer);
+    if (copies && r->kind == WIRE_ASK)
+        run_ask(r, data, copies, &answer);
+    else if (copies)
+        answer_call(r, data, lists, copies, each, &answer);
     well = copies && wire_write(out, &answer, sizeof answer);
     for (uint32_t i = 0; well && answer.status == WIRE_DONE && i < r->runs; i++)
         if (answer.done >> i & 1) well = wire_write(out, copies + i * each, each);
@@ -371,7 +349,7 @@ void begin(const uintptr_t *stack) {
     device = (int32_t)strtol((const char *)stack[3], NULL, 10);
     const bool up = start((const char *)stack[2], &answer);
     while (wire_read(STDIN_FILENO, &request, sizeof request) && request.magic == WIRE_MAGIC) {
-        if (request.kind == WIRE_CALL && up) {
+        if (request.kind != WIRE_HELLO && up) {
             if (!serve(STDIN_FILENO, out, &request)) break;
             continue;
         }

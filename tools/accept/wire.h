@@ -48,7 +48,7 @@ struct wire_run {
     uint32_t cores, dynamic;
 };
 
-enum wire_kind { WIRE_HELLO, WIRE_CALL };
+enum wire_kind { WIRE_HELLO, WIRE_CALL, WIRE_ASK };
 
 struct wire_request {
     uint32_t magic, kind;
