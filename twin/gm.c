@@ -12,6 +12,7 @@
 
 struct cell {               /* 32 bytes of a writable argument */
     uint32_t bytes, others; /* written in the last writer's epoch, by him and by cores before him */
+    uint32_t pending;       /* of them, those that nothing has waited for */
     uint32_t all_bytes;     /* written in the whole run */
     uint32_t wrote, read;   /* sequence numbers within MTE3 or MTE2 of that core */
     uint16_t writer, reader; /* core + 1; NOBODY; a reader may be MANY */
@@ -133,12 +134,14 @@ static void write_cell(const struct place *p, struct cell *x, uint32_t set, uint
     if (now && x->others && !(atomic && x->atomic))
         twin_violation(i->site, "another core writes into the same 32 bytes at %llu of %s",
                        (unsigned long long)at / 32 * 32, p->name);
-    if (now && !(atomic && x->atomic) && (x->bytes & set) && x->wrote > i->limit[x->write_pipe])
+    if (!now || x->writer != me || x->wrote <= i->limit[x->write_pipe]) x->pending = 0;
+    if (!(atomic && x->atomic) && (x->pending & set))
         twin_violation(i->site,
                        "writes byte %llu of %s twice without PipeBarrier<PIPE_MTE3> in between",
                        (unsigned long long)at, p->name);
     if (!now) x->bytes = x->others = 0;
     x->bytes |= set;
+    x->pending |= set;
     x->all_bytes |= set;
     x->writer = me;
     x->wrote_epoch = epoch;
