@@ -18,10 +18,7 @@ static uint32_t mix(uint32_t digest, const void *data, size_t bytes) {
 static struct Extent extent(const uint8_t *marks, uint32_t unit) {
     struct Extent e = {0, 0, 0, 2166136261u};
     for (uint32_t i = 0; i < ARENA; i += unit) {
-        bool on = false;
-        for (uint32_t k = 0; k < unit; k++)
-            on |= marks[i + k] != 0;
-        if (!on) continue;
+        if (!memchr(marks + i, 1, unit)) continue;
         if (e.count++ == 0) e.first = i;
         e.end = i + unit;
         e.digest = mix(e.digest, &i, sizeof i);
@@ -41,9 +38,8 @@ uint32_t effect_result(const uint8_t ub[ARENA], const uint8_t stored[ARENA]) {
     return mix(mix(2166136261u, ub, ARENA), stored, ARENA);
 }
 
-/* Never in place, so that a look at two runs tells what was written. Before the call the mask is
- * one that no call would leave by itself, but where the call needs a full one and on the first 910,
- * where nothing sets another. */
+/* Before the call the mask is one that no call would leave by itself, but where the call needs a
+ * full one and on the first 910, where nothing sets another. */
 void effect_draw(uint64_t *seed, uint32_t form, int index, int arch, struct Effect *e) {
     static const uint64_t low[] = {0x00000000000fffff, 0x5555555555555555, 0xfffffffffffffffe,
                                    0x0000000000000001};

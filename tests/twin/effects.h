@@ -26,8 +26,8 @@ struct Effect {
     char instructions[EFFECT_TEXT];
     uint64_t left[2];
     bool counts;           /* counter mode is left behind */
-    struct Extent read;    /* 32-byte blocks of the UB */
-    struct Extent written; /* bytes of the UB */
+    struct Extent read;    /* 32-byte blocks: what order is checked by */
+    struct Extent written; /* bytes */
     uint32_t result;       /* digest of UB and stored memory */
 };
 
@@ -40,7 +40,7 @@ void effect_draw(uint64_t *seed, uint32_t form, int index, int arch, struct Effe
 /* The program that shows it: sets the mask, then makes the call. */
 void effect_program(const struct Effect *e, struct Program *p);
 
-/* marks: one byte for each byte of the UB, not 0 for those that belong. */
+/* marks: one byte for each byte of the UB, 1 for those that belong. */
 struct Extent effect_bytes(const uint8_t marks[ARENA]);
 struct Extent effect_blocks(const uint8_t marks[ARENA]);
 uint32_t effect_result(const uint8_t ub[ARENA], const uint8_t stored[ARENA]);

@@ -9,33 +9,40 @@
 #include <string.h>
 
 static __thread struct Run *current;
-static __thread const struct Program *running;
-static __thread uint32_t before[TWIN_PIPES]; /* instructions of each pipe before the step */
+static __thread uint64_t steps;
+static __thread bool over; /* the steps */
 
-static void mark_reads(void) {
-    for (uint32_t i = 0; i < ARENA; i++) {
-        const struct twin_ub_block *b = &twin_core->block[i / 32];
-        bool on = false;
-        for (int pipe = 0; pipe < TWIN_PIPES; pipe++)
-            on |= b->read[pipe] > before[pipe];
-        current->read[i] = on;
-    }
+static void forget(struct Run *run) {
+    memset(run->read, 0, sizeof run->read);
+    memset(run->written, 0, sizeof run->written);
+    run->effect.issued = 0;
+}
+
+static void touch(void *context, bool write, uint32_t at, uint32_t bytes) {
+    struct Run *run = context;
+    if (!over) memset((write ? run->written : run->read) + at, 1, bytes);
+}
+
+static void effect(void *context, const struct twin_effect *e) {
+    struct Run *run = context;
+    if (!over) run->effect = *e;
 }
 
 void program_saw(uint32_t index) {
     if (index < STEPS) {
         struct State *s = &current->behind[index];
-        memcpy(s->mask, &twin_core->mask, sizeof s->mask);
+        memcpy(s->mask, twin_core->mask.bits, sizeof s->mask);
         s->counts = twin_core->counter;
-        if (twin_core->checked && index + 1 == running->steps) mark_reads();
     }
-    memcpy(before, twin_core->seq, sizeof before);
+    over = index + 1 == steps;
+    if (!over) forget(current);
 }
 
 bool run_on_twin(const struct Program *p, int arch, bool checked, struct Run *run) {
     struct twin_arg arg[] = {{"start", TWIN_INPUT, run->start, ARENA},
                              {"stored", TWIN_OUTPUT, run->stored, ARENA},
                              {"end", TWIN_OUTPUT, run->end, ARENA}};
+    struct twin_listener listener = {run, touch, effect};
     struct twin_launch launch = {
         .op = "Program",
         .entry = checked ? program_entry_checked : program_entry_fast,
@@ -46,13 +53,14 @@ bool run_on_twin(const struct Program *p, int arch, bool checked, struct Run *ru
         .tiling_bytes = sizeof *p,
         .block_dim = 1,
         .checked = checked,
+        .listener = checked ? &listener : NULL,
     };
     for (size_t i = 0; twin_soc_at(i) && !launch.soc; i++) {
         if (twin_soc_at(i)->arch == (uint32_t)arch) launch.soc = twin_soc_at(i);
     }
     memset(run->stored, 0xee, ARENA);
-    memset(run->read, 0, ARENA);
     current = run;
-    running = p;
+    steps = p->steps;
+    over = true;
     return twin_run(&launch, NULL, run->why) == TWIN_OK;
 }

@@ -7,6 +7,8 @@
 
 #include "programs.h"
 
+#include "listener.h"
+
 /* The vector unit behind a step. */
 struct State {
     uint64_t mask[2]; /* low, high */
@@ -17,7 +19,9 @@ struct Run {
     uint8_t start[ARENA]; /* the UB to begin with, and memory that is loaded */
     uint8_t stored[ARENA], end[ARENA];
     struct State behind[STEPS];
-    uint8_t read[ARENA]; /* by the last step, checked only: marks, in blocks of 32 bytes */
+    /* checked only, of the last step: a mark for each byte of the UB, and what was issued */
+    uint8_t read[ARENA], written[ARENA];
+    struct twin_effect effect;
     char why[1024];
 };
 

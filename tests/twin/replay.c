@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replays recorded effects on the twin and compares: mask and mode left behind, blocks read, bytes
- * written, UB and memory afterwards, in the checked and in the fast build.
- *     replay FILE...    effects/<architecture>.txt
+ * Replays recorded effects on the twin and compares: vector instructions with their masks and
+ * repeats, mask and mode left behind, blocks read, bytes written, UB and memory afterwards. The
+ * fast build must leave the same mask, UB and memory. replay FILE...    effects/<architecture>.txt
  */
 #include "effects.h"
 #include "program_twin.h"
@@ -11,66 +11,90 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct Run runs[2];
+static struct Run run;
 static int failures;
 
-static void fail(const struct Effect *e, const char *what, const char *build) {
+static void fail(const struct Effect *e, const char *build, const char *what) {
     if (failures++ < 40) {
-        fprintf(stderr, "FAIL %s: %s, on %s\n    ", form_info[e->step.form].name, what, build);
+        fprintf(stderr, "FAIL %s: %s: %s\n    ", form_info[e->step.form].name, build, what);
         effect_print(stderr, e);
     }
 }
 
-static bool same_extent(struct Extent a, struct Extent b) {
-    return a.count == b.count && a.first == b.first && a.end == b.end && a.digest == b.digest;
+static void compare_extents(const struct Effect *e, const char *verb, struct Extent is,
+                            struct Extent should) {
+    char what[80];
+    if (is.count == should.count && is.first == should.first && is.end == should.end &&
+        is.digest == should.digest) {
+        return;
+    }
+    snprintf(what, sizeof what, "%s %u in %u..%u", verb, is.count, is.first, is.end);
+    fail(e, "the checked twin", what);
 }
 
-/* Bytes that are the same whatever stood there before: the destination's slot, turned over. */
-static struct Extent written(const struct Effect *e, const struct Program *p, int arch,
-                             bool checked) {
-    static uint8_t marks[ARENA];
-    enum Kind k = form_info[e->step.form].kind;
-    memset(marks, 0, sizeof marks);
-    if (k < SET_LANES || k == LOAD || k == LOAD_COUNT || k == LOAD_PAD || k >= MOVE) {
-        uint32_t slot = e->step.dst / SLOT * SLOT;
-        memcpy(runs[1].start, runs[0].start, ARENA);
-        for (uint32_t i = slot; i < slot + SLOT; i++)
-            runs[1].start[i] ^= 0xff;
-        if (!run_on_twin(p, arch, checked, &runs[1])) fail(e, runs[1].why, "the second run");
-        for (uint32_t i = slot; i < slot + SLOT; i++)
-            marks[i] = runs[0].end[i] == runs[1].end[i];
+/* The next vector instruction of a record; NULL: there is none. before: mask and mode. */
+static const char *next_instruction(const char *text, struct twin_instruction *before) {
+    while (text && *text && *text != '-') {
+        const char *repeats = strstr(text, " x"), *comma = strchr(text, ',');
+        char mode[8];
+        bool copies = !strncmp(text, "copy_", 5);
+        if (sscanf(text, "mask %" SCNx64 ":%" SCNx64, &before->mask[1], &before->mask[0]) != 2 &&
+            sscanf(text, "mode %7[a-z]", mode) == 1) {
+            before->counter = !strcmp(mode, "count");
+        }
+        const char *next = comma ? comma + 2 : NULL;
+        if (!copies && repeats && (!comma || repeats < comma)) {
+            before->repeats = (uint32_t)atoi(repeats + 2);
+            return next ? next : "";
+        }
+        text = copies ? NULL : next; /* the rest of a copy has commas, too */
     }
-    return effect_bytes(marks);
+    return NULL;
+}
+
+static void compare_instructions(const struct Effect *e) {
+    const char *text = e->instructions;
+    struct twin_instruction now = {false, {e->before[0], e->before[1]}, 0, 0};
+    if (form_info[e->step.form].kind == TRANSPOSE) { /* knows no mask */
+        now.mask[0] = now.mask[1] = ~0ull;
+    }
+    for (uint32_t i = 0; i < run.effect.issued; i++) {
+        const struct twin_instruction *is = &run.effect.instruction[i];
+        for (uint32_t k = 0; k < is->times; k++) {
+            text = next_instruction(text, &now);
+            if (!text || now.counter != is->counter || now.mask[0] != is->mask[0] ||
+                (!now.counter && (now.mask[1] != is->mask[1] || now.repeats != is->repeats))) {
+                fail(e, "the checked twin", "issues other instructions");
+                return;
+            }
+        }
+    }
+    if (next_instruction(text, &now)) fail(e, "the checked twin", "issues too few instructions");
 }
 
 static void replay(const struct Effect *e, int arch, bool checked) {
     const char *build = checked ? "the checked twin" : "the fast twin";
     struct Program p;
+    char what[80];
     effect_program(e, &p);
-    program_start(EFFECT_SEED, runs[0].start);
-    if (!run_on_twin(&p, arch, checked, &runs[0])) {
-        fail(e, runs[0].why, build);
+    program_start(EFFECT_SEED, run.start);
+    if (!run_on_twin(&p, arch, checked, &run)) {
+        fail(e, build, run.why);
         return;
     }
-    const struct State *s = &runs[0].behind[1];
-    char left[80];
-    if (checked && memcmp(s->mask, e->left, sizeof s->mask) != 0) {
-        snprintf(left, sizeof left, "leaves the mask %" PRIx64 ":%" PRIx64, s->mask[1], s->mask[0]);
-        fail(e, left, build);
+    const struct State *s = &run.behind[1];
+    if (memcmp(s->mask, e->left, sizeof s->mask) != 0) {
+        snprintf(what, sizeof what, "leaves the mask %" PRIx64 ":%" PRIx64, s->mask[1], s->mask[0]);
+        fail(e, build, what);
     }
-    if (checked && s->counts != e->counts) fail(e, "leaves the other mask mode", build);
-    if (checked && !same_extent(effect_blocks(runs[0].read), e->read)) {
-        struct Extent r = effect_blocks(runs[0].read);
-        snprintf(left, sizeof left, "reads %u blocks in %u..%u", r.count, r.first, r.end);
-        fail(e, left, build);
+    if (s->counts != e->counts) fail(e, build, "leaves the other mask mode");
+    if (effect_result(run.end, run.stored) != e->result) {
+        fail(e, build, "leaves another UB or memory");
     }
-    if (effect_result(runs[0].end, runs[0].stored) != e->result) {
-        fail(e, "leaves another UB or memory", build);
-    }
-    struct Extent w = written(e, &p, arch, checked);
-    if (!same_extent(w, e->written)) {
-        snprintf(left, sizeof left, "writes %u bytes in %u..%u", w.count, w.first, w.end);
-        fail(e, left, build);
+    if (checked) {
+        compare_instructions(e);
+        compare_extents(e, "reads", effect_blocks(run.read), e->read);
+        compare_extents(e, "writes", effect_bytes(run.written), e->written);
     }
 }
 
