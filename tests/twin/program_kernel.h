@@ -54,12 +54,10 @@ __aicore__ inline void order(Pipe from, Pipe to) {
     }
 }
 
-__aicore__ inline void run_program(const Program &t, GM_ADDR start, GM_ADDR stored, GM_ADDR end) {
-    TPipe pipe;
-    TBuf<TPosition::VECIN> buffer;
-    pipe.InitBuffer(buffer, ARENA);
+__aicore__ inline void run_steps(const Program &t, const LocalTensor<uint32_t> &ub, GM_ADDR start,
+                                 GM_ADDR stored, GM_ADDR end) {
     Place p;
-    p.ub = buffer.Get<uint32_t>();
+    p.ub = ub;
     p.from = start;
     p.to = stored;
     DataCopy(p.ub, memory<uint32_t>(start, 0), ARENA / 4);
@@ -73,6 +71,13 @@ __aicore__ inline void run_program(const Program &t, GM_ADDR start, GM_ADDR stor
     }
     order(last, WRITES);
     DataCopy(memory<uint32_t>(end, 0), p.ub, ARENA / 4);
+}
+
+__aicore__ inline void run_program(const Program &t, GM_ADDR start, GM_ADDR stored, GM_ADDR end) {
+    TPipe pipe;
+    TBuf<TPosition::VECIN> buffer;
+    pipe.InitBuffer(buffer, ARENA);
+    run_steps(t, buffer.Get<uint32_t>(), start, stored, end);
 }
 
 } // namespace forms
