@@ -300,6 +300,11 @@ static int print_report(FILE *f, const struct request *r, const struct ascgrad_r
             p->time_us, p->time_free_us, p->time_worst_us, p->launch_us, p->cycles, p->roofline_us);
     fprintf(f, "  \"ratio\": %.4f,\n  \"ratio_free\": %.4f,\n  \"ratio_worst\": %.4f,\n", p->ratio,
             p->ratio_free, p->ratio_worst);
+    fprintf(f, "  \"ratio_roofline\": %.4f,\n  \"time_low_us\": %.3f,\n  \"time_high_us\": %.3f,\n",
+            p->ratio_roofline, p->time_low_us, p->time_high_us);
+    fprintf(f, "  \"copy_us\": %.3f,\n  \"time_l2_us\": %.3f,\n  \"copy_l2_us\": %.3f,\n",
+            p->copy_us, p->time_l2_us, p->copy_l2_us);
+    fprintf(f, "  \"ratio_l2\": %.4f,\n  \"l2_share\": %.4f,\n", p->ratio_l2, p->l2_share);
     fprintf(f, "  \"gm_read\": %llu,\n  \"gm_write\": %llu,\n  \"min_bytes\": %llu,\n",
             (unsigned long long)p->gm_read, (unsigned long long)p->gm_write,
             (unsigned long long)p->min_bytes);

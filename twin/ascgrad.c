@@ -299,6 +299,29 @@ static int set_args(const struct resolved *r, const struct ascgrad_call *call, s
     return ASCGRAD_OK;
 }
 
+/* Of the least bytes: at the data sheet's rate, at a copy's, and at that of the L2 for what fits.
+ */
+static void fill_ratios(struct ascgrad_report *report, const struct twin_soc *soc,
+                        const struct twin_report *t) {
+    const double bytes = (double)report->min_bytes, share = t->l2_share;
+    const double sheet = bytes / soc->hbm_per_cycle, copy = bytes / t->copy_rate;
+    const double near = bytes / soc->l2_per_cycle, far = copy * (1 - share);
+    const double l2 = near > far ? near : far;
+    report->roofline_us = sheet / soc->mhz;
+    report->copy_us = copy / soc->mhz;
+    report->copy_l2_us = l2 / soc->mhz;
+    report->l2_share = share;
+    report->time_low_us = t->cycles_low / soc->mhz;
+    report->time_high_us = t->cycles_high / soc->mhz;
+    report->time_l2_us = t->cycles_l2 / soc->mhz;
+    if (bytes <= 0) return;
+    report->ratio = t->cycles / copy;
+    report->ratio_free = t->cycles_free / copy;
+    report->ratio_worst = t->cycles_worst / copy;
+    report->ratio_roofline = t->cycles / sheet;
+    report->ratio_l2 = t->cycles_l2 / l2;
+}
+
 static void fill_report(struct ascgrad_report *report, const struct resolved *r,
                         const struct ascgrad_plan *plan, const struct twin_report *t) {
     memset(report, 0, sizeof *report);
@@ -311,11 +334,7 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     report->time_worst_us = t->time_worst_us;
     report->launch_us = t->launch_us;
     report->cycles = t->cycles;
-    double least = (double)report->min_bytes / r->soc.hbm_per_cycle;
-    report->roofline_us = least / r->soc.mhz;
-    report->ratio = least > 0 ? t->cycles / least : 0;
-    report->ratio_free = least > 0 ? t->cycles_free / least : 0;
-    report->ratio_worst = least > 0 ? t->cycles_worst / least : 0;
+    fill_ratios(report, &r->soc, t);
     report->gm_read = t->gm_read;
     report->gm_write = t->gm_write;
     report->busy_s = t->busy[TWIN_S];

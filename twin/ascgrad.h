@@ -122,8 +122,9 @@ struct ascgrad_report {
     uint64_t key;
     uint32_t block_dim;
     uint64_t workspace;
-    /* time, cycles and ratio (time over roofline, no launch) with the scalar unit's calibrated
-     * cost; _free: it costs nothing; _worst: one cycle per instruction */
+    /* time, cycles and ratio (time over copy_us, no launch) with the scalar unit's calibrated cost
+     * and nothing of the tensors in the L2; _free: the scalar unit costs nothing; _worst: one cycle
+     * per instruction. roofline_us: min_bytes at the bandwidth of the chip's data sheet */
     double time_us, time_free_us, time_worst_us, launch_us, cycles, roofline_us;
     double ratio, ratio_free, ratio_worst;
     uint64_t gm_read, gm_write, min_bytes;
@@ -133,6 +134,14 @@ struct ascgrad_report {
     uint32_t cores_used;
     uint32_t warnings; /* different ones; the texts of the first few, one sentence each */
     char warning[ASCGRAD_WARNINGS][256];
+    /* the scalar unit at the least and the most that was measured: the band of time_us */
+    double time_low_us, time_high_us;
+    /* min_bytes at the rate that a measured copy in memory reaches; time over roofline_us */
+    double copy_us, ratio_roofline;
+    /* where the operation before has left the tensors in the L2, as far as they fit into it: time;
+     * min_bytes at the L2's rate, and at a copy's where they do not fit; time over that; the share
+     * that fits */
+    double time_l2_us, copy_l2_us, ratio_l2, l2_share;
 };
 
 /* What tiling decided, and the bytes of the operator's tiling struct. */

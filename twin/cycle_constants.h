@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The constants of the cycle model. Start-up and slope of each vector call are in prims.h, reduce
- * and lane-crossing calls in check_vector.c and check_shuffle.c. Sources: [M] measured figures
- * printed in the samples of asc-devkit     [K] MindStudio mskpp performance tables [P] cost model
- * of pto-isa                                      [D] asc-devkit documentation, 9.1 [F] fitted here
- * to an [M] figure                               [?] estimate
+ * and lane-crossing calls in check_vector.c and check_shuffle.c. tests/twin/measured.h holds the
+ * model against everything that was measured in public. Sources:
+ * [M] measured figures printed in the samples of asc-devkit
+ * [V] profiles of a 910B3 in vTriton (shane-kshongmo/vTriton)
+ * [K] MindStudio mskpp performance tables
+ * [P] cost model of pto-isa
+ * [D] asc-devkit documentation, 9.1
+ * [F] fitted here to [M] or [V] figures
+ * [?] estimate
  */
 #ifndef TWIN_CYCLE_CONSTANTS_H
 #define TWIN_CYCLE_CONSTANTS_H
 
 /* Vector pipe. */
-#define TWIN_V_DRAIN       19.0  /* [M] 1000 dependent Adds: 88 cycles = 19 + 6 + 64 */
-#define TWIN_V_ISSUE_FLOOR 3.0   /* [K] back to back */
-#define TWIN_MODE_CYCLES   1.0   /* [K] a mask or mode call; a count form makes four */
-#define TWIN_READ_READ     2.0   /* [M] 154 cycles: two sources in one bank group */
-#define TWIN_READ_WRITE    1.8   /* [M] 75 ns = 139 cycles: destination in a bank being read */
-#define TWIN_BANK_GROUPS   16    /* [D] group = address / 32 mod 16 */
+#define TWIN_V_DRAIN       19.0 /* [M] 1000 dependent Adds: 88 cycles = 19 + 6 + 64 */
+#define TWIN_V_ISSUE_FLOOR 3.0  /* [K] back to back */
+#define TWIN_MODE_CYCLES   1.0  /* [K] a mask or mode call; a count form makes four */
+#define TWIN_MODE_DRAIN    16.0 /* [V] V empties where count mode begins or ends: Add of 256 fp16 */
+#define TWIN_READ_READ     2.0  /* [M] 154 cycles: two sources in one bank group */
+#define TWIN_READ_WRITE    1.8  /* [M] 75 ns = 139 cycles: destination in a bank being read */
+#define TWIN_BANK_GROUPS   16   /* [D] group = address / 32 mod 16 */
 #define TWIN_BANK_THIRD    65536 /* [D] 48 banks of 4 KB: three per group, 64 KB apart */
 
 /* Data movement: issue, then bytes / rate; the first 128 bytes flow during the issue ([M] 20.6
@@ -29,16 +35,26 @@
 #define TWIN_STORE_LATENCY_2201 130.0 /* [K] */
 #define TWIN_LOAD_LATENCY_3510  236.0 /* [K] */
 #define TWIN_STORE_LATENCY_3510 303.0 /* [K] */
-#define TWIN_LOAD_PEAK_2201     47.0  /* [K] bytes per cycle of one core */
-#define TWIN_STORE_PEAK_2201    66.0  /* [K] */
+#define TWIN_LOAD_PEAK_2201     47.0 /* [K] bytes per cycle of one core; [V] 48.4, stores going on */
+#define TWIN_STORE_PEAK_2201    66.0  /* [K]; [V] 67.5, loads going on */
 #define TWIN_LOAD_PEAK_3510     57.0  /* [K] 94 GB/s at 1650 MHz */
 #define TWIN_STORE_PEAK_3510    44.0  /* [K] 73 GB/s */
+#define TWIN_L2_LOAD_PEAK_2201  113.0 /* [K] 190 GB/s, taken to be hits; [V] 72.8 with 40 cores */
+#define TWIN_L2_LOAD_PEAK_3510  71.0  /* [F] 64 cores, two thirds hits */
+
+/* What of the data sheet's figure a stream from memory reaches, and what is lost of that where as
+ * much is written as read; in between by 4 x read share x written share. */
+#define TWIN_HBM_STREAM_2201 0.95 /* [M] 1.49 TB/s and [V] 1.55 TB/s of reads alone */
+#define TWIN_HBM_MIXED_2201  0.15 /* [V] 1.29 TB/s: TensorMove of 134 to 268 MB, without launch */
+#define TWIN_HBM_STREAM_3510 1.0  /* [M] 1.63 TB/s, reads alone or two reads and a write */
 
 /* The scalar unit issues everything. Its work is in instructions of a 64-bit CPU: what stands
  * between the calls is counted by the kernel itself (count.awk), the calls are [C]: the Ascend
  * C 9.1 headers in device mode, clang -O3, one core single-stepped. So counted, the totals of the
  * 30 rows of docs/benchmarks.md are met with an rms of 9 %. */
 #define TWIN_SCALAR_CYCLES      0.334 /* [F] per instruction: Add sample, 38.9 cycles per tile [M] */
+#define TWIN_SCALAR_LOW         0.13  /* [V] four count-form unary calls in a chain: 16.2 cycles */
+#define TWIN_SCALAR_HIGH        0.41  /* [V] a count-form binary call: 13.2 cycles */
 #define TWIN_SCALAR_WORST       1.0 /* a core that starts one instruction per cycle, never fewer */
 #define TWIN_QUEUE_DEPTH        32 /* [D] of MTE1 (matmul_basic_api_high_performance); all pipes [?] */
 #define TWIN_SCALAR_OWN         1.0  /* [C] of the twin's build of a kernel */

@@ -44,9 +44,12 @@ void twin_cost_vector(struct twin_core *c, const struct twin_site *site,
     int issued = split ? (int)split : 1;
     double work = issued * start + cycles, least = issued * TWIN_V_ISSUE_FLOOR;
     double busy = work < least ? least : work;
-    int modes = !lanes || lanes->current ? 0 : split ? issued : lanes->counter ? 4 : 1;
+    /* on the 950 nothing but the bits of a mask goes through a register of the core */
+    bool past_register = c->job->launch->soc->arch == ASCGRAD_ARCH_950 && lanes && !lanes->bits;
+    bool own = lanes && !lanes->current && !past_register, count = own && !split && lanes->counter;
+    int modes = !own ? 0 : count ? 4 : issued;
     add(c, (struct twin_step){.site = *site,
-                              .kind = TWIN_STEP_WORK,
+                              .kind = count ? TWIN_STEP_COUNT : TWIN_STEP_WORK,
                               .pipe = TWIN_V,
                               .cost = (float)busy,
                               .scalar = TWIN_SCALAR_VECTOR * (float)issued +
@@ -89,8 +92,12 @@ void twin_cost_sync_all(struct twin_core *c, const struct twin_site *site) {
 }
 
 void twin_cost_mode(struct twin_core *c, const struct twin_site *site) {
-    add(c, (struct twin_step){
-               .site = *site, .kind = TWIN_STEP_MODE, .pipe = TWIN_V, .scalar = TWIN_SCALAR_MASK});
+    bool change = c->counter != c->steps->counter;
+    c->steps->counter = c->counter;
+    add(c, (struct twin_step){.site = *site,
+                              .kind = change ? TWIN_STEP_SWITCH : TWIN_STEP_MODE,
+                              .pipe = TWIN_V,
+                              .scalar = TWIN_SCALAR_MASK});
 }
 
 void twin_cost_scalar(struct twin_core *c, double instructions) {

@@ -9,9 +9,11 @@
 #include "cycle_table.h"
 
 enum twin_step_kind {
-    TWIN_STEP_WORK, /* a vector call; cost: cycles it keeps the pipe; id: mode calls around it */
+    TWIN_STEP_WORK,  /* a vector call; cost: cycles it keeps the pipe; id: mode calls around it */
+    TWIN_STEP_COUNT, /* the same in count form: V drains before and behind it */
     TWIN_STEP_MODE,
-    TWIN_STEP_DMA, /* cost: bytes charged */
+    TWIN_STEP_SWITCH, /* into count mode or out of it: V drains */
+    TWIN_STEP_DMA,    /* cost: bytes charged */
     TWIN_STEP_SET,
     TWIN_STEP_WAIT,
     TWIN_STEP_BARRIER,
@@ -30,7 +32,8 @@ struct twin_step {
 struct twin_steps {
     struct twin_step *step;
     size_t count, capacity;
-    bool lost; /* no memory: no timing */
+    bool lost;    /* no memory: no timing */
+    bool counter; /* count mode was set by a call of its own */
 };
 
 /* What a pipe did from one time to another, and how long it stood still before. */
@@ -48,8 +51,7 @@ struct twin_deed {
 struct twin_trace;
 bool twin_trace_open(const struct twin_launch *, struct twin_trace **trace);
 void twin_trace_deed(struct twin_trace *, const struct twin_deed *);
-/* The job ends with this slowest core. false: not all of the file was written. */
-bool twin_trace_close(struct twin_trace *, const struct twin_job *,
-                      const struct twin_core *slowest);
+/* The job ends with this report. false: not all of the file was written. */
+bool twin_trace_close(struct twin_trace *, const struct twin_job *, const struct twin_report *);
 
 #endif

@@ -33,6 +33,14 @@ struct twin_soc {
     uint32_t ub;          /* bytes a kernel may use */
     double hbm_per_cycle; /* bytes per cycle of the whole chip */
     double launch_us, launch_us_per_core;
+    double l2_per_cycle; /* bytes per cycle of the whole chip, both directions */
+    uint64_t l2;         /* bytes */
+};
+
+/* What lies in the L2 when a kernel starts, as shares of the bytes it moves. Loads that hit, and
+ * stores that are not written back to memory while the kernel runs, cost the L2's time alone. */
+struct twin_memory {
+    double load_hits, store_hits; /* 0 to 1; both 0: cold */
 };
 
 /* Lower-case name; NULL when unknown. twin_soc_at walks the table, NULL at its end. */
@@ -75,6 +83,7 @@ struct twin_launch {
     const struct ascgrad_watch *watch;    /* checked: who is told, or NULL */
     const struct twin_listener *listener; /* checked: told of every call, or NULL */
     const double *constants;              /* checked: of the cycle model; NULL: as they are */
+    struct twin_memory memory;            /* checked: for all times but that of the L2 */
 };
 
 enum twin_pipe { TWIN_S, TWIN_V, TWIN_MTE2, TWIN_MTE3, TWIN_PIPES };
@@ -93,6 +102,9 @@ struct twin_report {
     uint64_t unwritten[TWIN_MAX_ARGS]; /* bytes of each argument (outputs) that no core wrote */
     uint32_t warnings; /* distinct ones (rule and source line); the first few are in warning[] */
     char warning[8][256];
+    double cycles_low, cycles_high; /* with the least and the most scalar time that was measured */
+    double cycles_l2, l2_share;     /* with this share of the bytes in the L2 */
+    double copy_rate; /* bytes per cycle, read and written, of a copy on the whole chip */
 };
 
 uint32_t twin_cpus(void); /* that this process may use */

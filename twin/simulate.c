@@ -2,10 +2,11 @@
  *
  * The cycle model, second half: an event simulation of each core. The scalar unit issues in program
  * order, each step after the instructions that lead to it, and waits where the queue of a pipe is
- * full; each pipe works in order. Loads and stores of a core share
- * its part of the HBM bandwidth, which is the chip's divided by the cores that move data in this
- * phase; whoever is alone gets all of the part, up to the peak of his direction. Phases end at
- * SyncAll.
+ * full; each pipe works in order. Loads and stores of a core share its part of the chip's
+ * bandwidth, which is divided by the cores that move data in this phase; whoever is alone gets all
+ * of the part, up to the peak of his direction, and a core that is alone has both directions at
+ * their peaks. What the chip gives depends on what lies in the L2, and on how much of the rest is
+ * read and how much is written. Phases end at SyncAll.
  */
 #include "cycles.h"
 
@@ -19,6 +20,7 @@ struct pipe_state {
     double done;   /* everything issued is complete */
     double issued; /* the scalar unit has got here */
     double busy;
+    double settled;                /* V: when nothing of what it has done is under way any more */
     uint64_t pushed, popped;       /* steps that entered and left its queue */
     double left[TWIN_QUEUE_DEPTH]; /* when the last ones left it */
     const char *ready_for;         /* what `ready` waits for */
@@ -38,6 +40,7 @@ struct machine {
     size_t begin;
     double now; /* of the transfers */
     double share, peak[TWIN_PIPES], latency[TWIN_PIPES], issue;
+    struct twin_memory memory;
     double scalar; /* cycles per scalar instruction; 0: it is free, and queues never fill */
     struct twin_trace *trace;
     uint32_t core;
@@ -127,16 +130,24 @@ static bool advance(struct machine *m, int p) {
         return true;
     }
     switch (step->kind) {
-    case TWIN_STEP_WORK: {
-        double from = later(later(s->free + step->id * TWIN_MODE_CYCLES, s->ready), s->issued);
-        double wait = from - s->free - step->id * TWIN_MODE_CYCLES;
+    case TWIN_STEP_WORK:
+    case TWIN_STEP_COUNT: {
+        bool drains = step->kind == TWIN_STEP_COUNT;
+        double modes = step->id * TWIN_MODE_CYCLES;
+        double open = drains ? later(s->free, s->settled) : s->free;
+        double from = later(later(open + modes, s->ready), s->issued), wait = from - open - modes;
         s->free = from + step->cost;
         s->done = later(s->done, s->free + TWIN_V_DRAIN);
-        s->busy += step->cost;
+        s->settled = s->free + TWIN_MODE_DRAIN;
+        if (drains) s->free = s->settled;
+        s->busy += s->free - from;
         tell(m, p, from, s->free, wait);
         leave_queue(s, from);
         break;
     }
+    case TWIN_STEP_SWITCH:
+        s->free = later(s->free, s->settled);
+        /* fall through */
     case TWIN_STEP_MODE:
         leave_queue(s, later(s->free, s->issued));
         s->free = later(s->free, s->issued) + TWIN_MODE_CYCLES;
@@ -233,6 +244,7 @@ static double run_phase(struct machine *m, double from) {
                                  .ready = from,
                                  .done = from,
                                  .issued = from,
+                                 .settled = from,
                                  .busy = s->busy};
     }
     m->now = from;
@@ -253,32 +265,70 @@ static double run_phase(struct machine *m, double from) {
     return end;
 }
 
-/* The end of the phase that starts at step begin; moves: does the core move data in it? */
-static size_t phase_end(const struct twin_steps *s, size_t begin, bool *moves) {
-    *moves = false;
-    for (size_t i = begin; i < s->count; i++) {
-        if (s->step[i].kind == TWIN_STEP_DMA) *moves = true;
-        if (s->step[i].kind == TWIN_STEP_SYNC) return i + 1;
+/* The bytes that all cores move in a phase. */
+struct traffic {
+    uint32_t movers; /* cores that move any */
+    double load, store;
+};
+
+/* The end of the phase that starts at step begin; what the core moves in it is added to traffic. */
+static size_t phase_end(const struct twin_steps *s, size_t begin, struct traffic *traffic) {
+    bool moves = false;
+    size_t i = begin;
+    for (bool go = true; go && i < s->count; i++) {
+        const struct twin_step *step = &s->step[i];
+        go = step->kind != TWIN_STEP_SYNC;
+        if (step->kind != TWIN_STEP_DMA) continue;
+        moves = true;
+        *(step->pipe == TWIN_MTE2 ? &traffic->load : &traffic->store) += step->cost;
     }
-    return s->count;
+    traffic->movers += moves;
+    return i;
+}
+
+/* Bytes per cycle of a chip's memory, for so many bytes read and written. */
+static double hbm_rate(const struct twin_soc *soc, double read, double written) {
+    if (soc->arch == ASCGRAD_ARCH_950) return soc->hbm_per_cycle * TWIN_HBM_STREAM_3510;
+    double all = read + written, mixed = all > 0 ? 4 * read * written / (all * all) : 0;
+    return soc->hbm_per_cycle * TWIN_HBM_STREAM_2201 * (1 - mixed * TWIN_HBM_MIXED_2201);
+}
+
+/* Bytes per cycle of one core in a phase: memory and L2 work at the same time, and the slower one
+ * decides. */
+static double share_of(const struct twin_soc *soc, const struct twin_memory *memory,
+                       const struct traffic *t) {
+    double read = t->load * (1 - memory->load_hits), written = t->store * (1 - memory->store_hits);
+    double all = t->load + t->store, cycles = all / soc->l2_per_cycle;
+    if (all <= 0) return soc->hbm_per_cycle;
+    if (read + written > 0) cycles = later(cycles, (read + written) / hbm_rate(soc, read, written));
+    return all / cycles / t->movers;
 }
 
 static void set_chip(struct machine *m, const struct twin_soc *soc) {
     bool a2 = soc->arch != ASCGRAD_ARCH_950; /* the first 910: no figures of its own are public */
+    double hits = m->memory.load_hits, cold = a2 ? TWIN_LOAD_PEAK_2201 : TWIN_LOAD_PEAK_3510;
+    double near = a2 ? TWIN_L2_LOAD_PEAK_2201 : TWIN_L2_LOAD_PEAK_3510;
     m->issue = a2 ? TWIN_DMA_ISSUE_2201 : TWIN_DMA_ISSUE_3510;
     m->latency[TWIN_MTE2] = a2 ? TWIN_LOAD_LATENCY_2201 : TWIN_LOAD_LATENCY_3510;
     m->latency[TWIN_MTE3] = a2 ? TWIN_STORE_LATENCY_2201 : TWIN_STORE_LATENCY_3510;
-    m->peak[TWIN_MTE2] = a2 ? TWIN_LOAD_PEAK_2201 : TWIN_LOAD_PEAK_3510;
+    m->peak[TWIN_MTE2] = 1 / (hits / near + (1 - hits) / cold);
     m->peak[TWIN_MTE3] = a2 ? TWIN_STORE_PEAK_2201 : TWIN_STORE_PEAK_3510;
 }
 
-/* All phases of all cores, with so many cycles per scalar instruction. core_time[i]: when core i
- * was through; busy as in the report. NULL, or what went wrong. */
-static const char *run_all(struct twin_job *job, double scalar, struct twin_trace *trace,
-                           double *core_time, double (*busy)[TWIN_PIPES]) {
+/* What differs between one simulation of the same steps and the next. */
+struct setting {
+    double scalar; /* cycles per scalar instruction */
+    struct twin_memory memory;
+};
+
+/* All phases of all cores. core_time[i]: when core i was through; busy as in the report. NULL, or
+ * what went wrong. */
+static const char *run_all(struct twin_job *job, const struct setting *setting,
+                           struct twin_trace *trace, double *core_time,
+                           double (*busy)[TWIN_PIPES]) {
     uint32_t n = job->launch->block_dim;
     size_t at[TWIN_MAX_CORES] = {0};
-    struct machine m = {.trace = trace, .scalar = scalar};
+    struct machine m = {.trace = trace, .scalar = setting->scalar, .memory = setting->memory};
     memset(busy, 0, n * sizeof *busy);
     set_chip(&m, job->launch->soc);
     size_t longest = 1;
@@ -295,14 +345,11 @@ static const char *run_all(struct twin_job *job, double scalar, struct twin_trac
                 flags[i][e][id] = -1;
     double time = 0;
     for (bool more = !wrong; more;) {
-        uint32_t movers = 0;
+        struct traffic traffic = {0};
         size_t end[TWIN_MAX_CORES];
-        for (uint32_t i = 0; i < n; i++) {
-            bool moves;
-            end[i] = phase_end(job->core[i].steps, at[i], &moves);
-            movers += moves;
-        }
-        m.share = job->launch->soc->hbm_per_cycle / (movers ? movers : 1);
+        for (uint32_t i = 0; i < n; i++)
+            end[i] = phase_end(job->core[i].steps, at[i], &traffic);
+        m.share = share_of(job->launch->soc, &setting->memory, &traffic);
         double last = time;
         more = false;
         for (uint32_t i = 0; i < n; i++) {
@@ -330,27 +377,54 @@ static const char *run_all(struct twin_job *job, double scalar, struct twin_trac
 }
 
 /* The slowest core's time. */
-static const char *run_slowest(struct twin_job *job, double scalar, double *cycles) {
+static const char *run_slowest(struct twin_job *job, double scalar, struct twin_memory memory,
+                               double *cycles) {
     double time[TWIN_MAX_CORES], busy[TWIN_MAX_CORES][TWIN_PIPES];
-    const char *wrong = run_all(job, scalar, NULL, time, busy);
+    const char *wrong = run_all(job, &(struct setting){scalar, memory}, NULL, time, busy);
     *cycles = 0;
     for (uint32_t i = 0; !wrong && i < job->launch->block_dim; i++)
         *cycles = later(*cycles, time[i]);
     return wrong;
 }
 
+/* What of the tensors that a kernel works on the L2 can hold. */
+static double share_in_l2(const struct twin_job *job) {
+    const struct twin_launch *l = job->launch;
+    double bytes = 0;
+    for (uint32_t a = 0; a <= l->args; a++) {
+        uint64_t all = a == l->args ? l->workspace : l->arg[a].bytes;
+        uint64_t moved = job->moved[a][0] + job->moved[a][1];
+        bytes += (double)(moved < all ? moved : all);
+    }
+    return bytes > (double)l->soc->l2 ? (double)l->soc->l2 / bytes : 1;
+}
+
+/* All times but the first. */
+static const char *run_others(struct twin_job *job, struct twin_report *r) {
+    const struct twin_memory cold = job->launch->memory;
+    r->copy_rate = hbm_rate(job->launch->soc, 1, 1);
+    r->l2_share = share_in_l2(job);
+    const struct twin_memory near = {r->l2_share, r->l2_share};
+    const char *wrong = run_slowest(job, 0, cold, &r->cycles_free);
+    if (!wrong) wrong = run_slowest(job, TWIN_SCALAR_LOW, cold, &r->cycles_low);
+    if (!wrong) wrong = run_slowest(job, TWIN_SCALAR_HIGH, cold, &r->cycles_high);
+    if (!wrong) wrong = run_slowest(job, TWIN_SCALAR_WORST, cold, &r->cycles_worst);
+    if (!wrong) wrong = run_slowest(job, TWIN_SCALAR_CYCLES, near, &r->cycles_l2);
+    return wrong;
+}
+
 const char *twin_cost_finish(struct twin_job *job, struct twin_report *report) {
     const struct twin_launch *l = job->launch;
     double busy[TWIN_MAX_CORES][TWIN_PIPES];
+    const struct setting first = {TWIN_SCALAR_CYCLES, l->memory};
     struct twin_trace *trace;
     if (!twin_trace_open(l, &trace)) return "the trace file cannot be written";
-    const char *wrong = run_all(job, TWIN_SCALAR_CYCLES, trace, report->core_cycles, busy);
+    const char *wrong = run_all(job, &first, trace, report->core_cycles, busy);
     for (uint32_t i = 0; !wrong && i < l->block_dim; i++)
         if (report->core_cycles[i] > report->core_cycles[report->slowest]) report->slowest = i;
-    if (!twin_trace_close(trace, job, &job->core[report->slowest]) && !wrong)
-        wrong = "the trace file cannot be written";
-    if (!wrong) wrong = run_slowest(job, 0, &report->cycles_free);
-    if (!wrong) wrong = run_slowest(job, TWIN_SCALAR_WORST, &report->cycles_worst);
+    report->cycles = report->core_cycles[report->slowest];
+    if (!wrong) wrong = run_others(job, report);
+    if (!twin_trace_close(trace, job, report) && !wrong) wrong = "the trace file cannot be written";
     if (wrong) return wrong;
     for (uint32_t i = 0; i < l->block_dim; i++) {
         const struct twin_core *c = &job->core[i];
@@ -362,7 +436,6 @@ const char *twin_cost_finish(struct twin_job *job, struct twin_report *report) {
         report->cores_used += c->dmas > 0;
     }
     const struct twin_core *slow = &job->core[report->slowest];
-    report->cycles = report->core_cycles[report->slowest];
     report->time_us = report->cycles / l->soc->mhz;
     report->time_free_us = report->cycles_free / l->soc->mhz;
     report->time_worst_us = report->cycles_worst / l->soc->mhz;

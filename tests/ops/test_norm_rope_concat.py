@@ -424,10 +424,10 @@ def shapes_of(b, n, d, sq, sk, seq, sek, rows):
 
 
 def test_small_call():
-    """The public unit test's shape; the public kernel takes 35 times the roofline there."""
+    """The public unit test's shape; the public kernel takes 35 times the data sheet's time there."""
     report = perf(OP, shapes_of(2, 32, 64, 4, 8, 16, 32, 8),
                   {"norm_type": 2, "norm_added_type": 2, "rope_type": 1}, "bf16")
-    assert report["ratio"] <= 8, report["ratio"]
+    assert report["ratio"] <= 3.5 and report["ratio_l2"] <= 12, (report["ratio"], report["ratio_l2"])
 
 
 def test_tiling_is_bounded():

@@ -261,7 +261,7 @@ def test_any_cores(rng):
 
 
 def test_perf(rng):
-    """16 sequences of 1..2048 tokens: no more than the least traffic + 2 %, no more than the roofline + 12 %."""
+    """16 sequences of 1..2048 tokens: no more than the least traffic + 2 %, no more than a copy + 2 %."""
     lengths = [int(n) for n in rng.integers(1, 2049, 16)]
     tokens = sum(lengths)
     for hidden in (4096, 1280):
@@ -269,9 +269,10 @@ def test_perf(rng):
         report = perf("RopeGrad", shapes, {"qSeqLen": lengths}, "fp16", soc="ascend910b1")
         traffic = (report["gm_read"] + report["gm_write"]) / report["min_bytes"]
         print(f"hidden {hidden}, {tokens} tokens: bytes {traffic:.4f} of the least, "
-              f"time {report['ratio']:.4f} of the roofline")
+              f"time {report['ratio']:.4f} of a copy, {report['ratio_l2']:.4f} of the L2")
         assert 1 <= traffic <= 1.02, traffic
-        assert 1 <= report["ratio_free"] <= report["ratio"] <= 1.12, report["ratio"]
+        assert report["roofline_us"] <= report["time_free_us"] <= report["time_us"] <= 1.02 * report["copy_us"], report["ratio"]
+        assert report["ratio_l2"] <= 1.1, report["ratio_l2"]
         assert report["warnings"] == 0 and report["block_dim"] == 48
 
 

@@ -223,12 +223,12 @@ def test_first_generation_same_bits():
     assert segments > 0
 
 
-def test_first_generation_is_near_the_roofline():
+def test_first_generation_is_near_a_copy():
     cases = (((2, 8192, 5, 128), (1, 8192, 1, 128), "fp32"), ((8192, 2, 5, 128), (8192, 1, 1, 128), "fp16"),
              ((2048, 4, 32, 64), (2048, 4, 1, 64), "fp16"))
     for shape, cos, dtype in cases:
         shapes = {"x": shape, "r1": cos, "r2": cos, "dy": shape}
-        assert perf(MUL, shapes, dtype=dtype, soc=FIRST)["ratio"] <= 1.3, (shape, dtype)
+        assert perf(MUL, shapes, dtype=dtype, soc=FIRST)["ratio"] <= 1.15, (shape, dtype)
 
 
 def test_first_generation_refusals():
@@ -424,15 +424,15 @@ def test_refusals():
 
 
 def test_speed_of_small_shapes():
-    """Against the memory roofline of the cycle model; the large shapes are measured by ./build.sh bench."""
-    rows = (((1, 1024, 8, 128), (1, 1024, 1, 128), "bf16", 1.30, 1.75),  # limits without and with scalar time
-            ((1, 1024, 8, 128), (1, 1024, 1, 128), "fp32", 1.10, 1.20),
-            ((2, 1024, 16, 80), (1, 1024, 1, 80), "bf16", 1.50, 1.55), ((2, 1024, 16, 80), (1, 1024, 1, 80), "fp32", 1.15, 1.20),
-            ((1, 96, 32, 128), (1, 96, 1, 128), "bf16", 2.0, 2.0), ((1, 96, 32, 128), (1, 96, 1, 128), "fp32", 1.6, 1.6))
-    for shape, cos, dtype, limit, with_scalar in rows:
+    """Against a measured copy and the L2, in the cycle model; the large shapes are measured by ./build.sh bench."""
+    rows = (((1, 1024, 8, 128), (1, 1024, 1, 128), "bf16", 1.15, 1.18, 3.5),  # limits without and with scalar time, and in the L2
+            ((1, 1024, 8, 128), (1, 1024, 1, 128), "fp32", 1.04, 1.06, 1.6),
+            ((2, 1024, 16, 80), (1, 1024, 1, 80), "bf16", 1.12, 1.14, 4.3), ((2, 1024, 16, 80), (1, 1024, 1, 80), "fp32", 1.04, 1.05, 1.9),
+            ((1, 96, 32, 128), (1, 96, 1, 128), "bf16", 1.5, 1.6, 5.6), ((1, 96, 32, 128), (1, 96, 1, 128), "fp32", 1.2, 1.25, 2.5))
+    for shape, cos, dtype, limit, with_scalar, limit_l2 in rows:
         r = perf(RPE, {"dy": shape, "cos": cos, "sin": cos, "x": shape}, {"mode": 0}, dtype)
-        assert r["ratio_free"] <= limit, f"{shape} {dtype}: {r['ratio_free']:.3f} of the roofline, limit {limit}"
-        assert r["ratio"] <= with_scalar, f"{shape} {dtype}: {r['ratio']:.3f} of the roofline, limit {with_scalar}"
+        for name, most in (("ratio_free", limit), ("ratio", with_scalar), ("ratio_l2", limit_l2)):
+            assert r[name] <= most, f"{shape} {dtype}: {name} {r[name]:.3f}, limit {most}"
         assert r["gm_read"] + r["gm_write"] <= 1.02 * r["min_bytes"] and r["warnings"] == 0
 
 
@@ -444,7 +444,7 @@ def test_least_bytes_without_x():
 
 
 def test_cost_of_fp32_tables():
-    """Their own bytes and nothing else: the ratio to the roofline is that of tables in the dtype of dy."""
+    """Their own bytes and nothing else: the ratio to a copy is that of tables in the dtype of dy."""
     for shape, cos, mode in (((2, 1024, 32, 128), (1, 1024, 1, 128), 0), ((2, 1024, 32, 128), (1, 1024, 1, 128), 1)):
         ratio = {}
         for table in ("bf16", "fp32"):
@@ -461,7 +461,7 @@ def test_cost_of_partial_rotary():
         shapes = {"dy": shape, "cos": cos, "sin": cos}
         r = perf(RPE, dict(shapes, x=shape) if with_x else shapes, {"mode": mode}, "bf16")
         assert r["gm_read"] + r["gm_write"] == r["min_bytes"] and r["warnings"] == 0
-        assert r["ratio"] <= limit, f"{shape} {cos}: {r['ratio']:.3f} of the roofline, limit {limit}"
+        assert r["ratio"] <= limit, f"{shape} {cos}: {r['ratio']:.3f} of a copy, limit {limit}"
 
 
 def test_tails_bit_by_bit():

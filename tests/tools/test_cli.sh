@@ -188,12 +188,19 @@ done
 expect 0 '' "$python" - <<'PY'
 import json
 p = json.load(open("perf.json"))
-assert 1 <= p["ratio_free"] <= p["ratio"] <= p["ratio_worst"], p
+assert 0 < p["ratio_free"] <= p["ratio"] <= p["ratio_worst"], p
+assert p["time_free_us"] <= p["time_low_us"] <= p["time_us"] <= p["time_high_us"] <= p["time_worst_us"], p
+assert p["roofline_us"] < p["copy_us"] and p["roofline_us"] <= p["time_free_us"], p
 assert p["time_free_us"] <= p["time_us"] <= p["time_worst_us"] and p["busy"]["S"] > 0 and p["scalar_instructions"] > 0, p
 assert p["cycles"] > 0 and p["gm_read"] > 0 and p["launch_us"] > 0, p
 assert p["min_bytes"] == 16 * (128 * 127 + 128) * 2
-assert abs(p["ratio"] - p["time_us"] / p["roofline_us"]) < 0.01 * p["ratio"]
-rows = {e["tid"] for e in json.load(open("t.json"))["traceEvents"]}
+for ratio, time, over in (("ratio", "time_us", "copy_us"), ("ratio_roofline", "time_us", "roofline_us"),
+                          ("ratio_l2", "time_l2_us", "copy_l2_us")):
+    assert abs(p[ratio] - p[time] / p[over]) < 0.01 * p[ratio], ratio
+assert p["copy_l2_us"] < p["roofline_us"] and p["time_l2_us"] < p["time_us"] and p["l2_share"] == 1, p
+trace = json.load(open("t.json"))
+rows = {e["tid"] for e in trace["traceEvents"]}
+assert [trace["otherData"][key] for key in ("memory", "time_us", "time_l2_us")] == ["cold", p["time_us"], p["time_l2_us"]]
 assert rows == {"S", "V", "MTE2", "MTE3"}, rows
 assert p["warnings"] == 0 and p["warning"] == []
 PY

@@ -28,6 +28,7 @@ struct Launch {
     uint64_t bytes = 65536, workspace = 4096, order = 0;
     void *in = nullptr, *out = nullptr; /* of that many bytes each */
     const twin_listener *listener = nullptr;
+    twin_memory memory = {0, 0};
 };
 
 static int bench_run(kernel_fn *kernel, const Launch &l, twin_report *report, char *why) {
@@ -50,6 +51,7 @@ static int bench_run(kernel_fn *kernel, const Launch &l, twin_report *report, ch
     launch.checked = l.checked;
     launch.order = l.order;
     launch.listener = l.listener;
+    launch.memory = l.memory;
     return twin_run(&launch, report, why);
 }
 

@@ -45,7 +45,10 @@ class Report(ctypes.Structure):
                 ("busy_v", ctypes.c_double), ("busy_mte2", ctypes.c_double), ("busy_mte3", ctypes.c_double),
                 ("busy_s", ctypes.c_double), ("dmas", ctypes.c_uint64), ("barriers", ctypes.c_uint64),
                 ("vector_calls", ctypes.c_uint64), ("scalar_instructions", ctypes.c_uint64),
-                ("cores_used", ctypes.c_uint32), ("warnings", ctypes.c_uint32), ("warning", (ctypes.c_char * 256) * 8)]
+                ("cores_used", ctypes.c_uint32), ("warnings", ctypes.c_uint32), ("warning", (ctypes.c_char * 256) * 8),
+                *[(name, ctypes.c_double) for name in (
+                    "time_low_us", "time_high_us", "copy_us", "ratio_roofline", "time_l2_us", "copy_l2_us", "ratio_l2",
+                    "l2_share")]]
 
 
 class Plan(ctypes.Structure):
