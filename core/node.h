@@ -89,6 +89,7 @@ struct ascgrad_chip {
     uint32_t cores; /* vector cores */
     uint32_t arch;
     uint64_t ub; /* bytes */
+    uint64_t l2; /* bytes; 0: not known */
 };
 
 /* What tiling decides. data is filled through ascgrad_put; the struct is the kernel's

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Turns the platform's texts into the three numbers tiling works with. The rules are those of
+ * Turns the platform's texts into the four numbers tiling works with. The rules are those of
  * CANN's own platform_ascendc, which answers the same questions for C++ tilings.
  */
 #include "platform.h"
@@ -96,7 +96,10 @@ ascgrad_result ascgrad_read_chip(void *platform, const struct ascgrad_node *node
                               " vector cores and %" PRIu64 " usable bytes of UB",
                               soc_name(platform, &text), cores, ub);
     }
-    *chip = (struct ascgrad_chip){.cores = (uint32_t)cores, .arch = arch, .ub = ub};
+    *chip = (struct ascgrad_chip){.cores = (uint32_t)cores,
+                                  .arch = arch,
+                                  .ub = ub,
+                                  .l2 = number(platform, "SoCInfo", "l2_size")};
     return ASCGRAD_DONE;
 }
 

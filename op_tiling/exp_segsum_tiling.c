@@ -7,11 +7,11 @@
 #include "../core/node.h"
 #include "../op_kernel/exp_segsum_grad_tiling_data.h"
 #include "arith.h"
+#include "l2.h"
 
 enum { GRAD_OUTPUT, GRAD_SELF };
 enum { BLOCK = EXP_SEGSUM_ROWS, HALF = EXP_SEGSUM_HALF };
-enum { MOST_ROWS = 4095 };      /* of one DataCopyPad */
-enum { KEPT_IN_L2 = 64 << 20 }; /* bytes of inputs that may still be in the L2 cache when we come */
+enum { MOST_ROWS = 4095 }; /* of one DataCopyPad */
 
 static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgrad_error *error) {
     const struct ascgrad_shape *s = node->in[GRAD_OUTPUT].shape, *y = node->in[GRAD_SELF].shape;
@@ -194,7 +194,7 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
     }
     /* Above 128 rows two tiles may share a line. */
     d.stream =
-        d.size > 1 && d.size <= BLOCK && d.matrices > KEPT_IN_L2 / (2 * d.size * d.size * es);
+        d.size > 1 && d.size <= BLOCK && d.matrices > kept_in_l2(chip) / (2 * d.size * d.size * es);
     /* Where one core has all of a matrix, loads take longer than sums; smaller ones would read more
      * than they may. */
     d.pairs = launch->key == EXP_SEGSUM_WHOLE && es == 2 && d.size % BLOCK == 0;

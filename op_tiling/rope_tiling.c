@@ -10,20 +10,20 @@
 #include "../core/node.h"
 #include "../op_kernel/rope_grad_tiling_data.h"
 #include "arith.h"
+#include "l2.h"
 
 enum { Q, K, COS, SIN, INPUTS };
 enum { SEQ_LEN, EXACT, HEAD_SIZE };
 
 enum {
-    GROUP = 32,            /* sequences that share cos and sin at most */
-    RUN = 8,               /* rows in a row that a core should get of each of them */
-    WIDEST = 512,          /* columns of a half head in one pass: repeat strides have 8 bits */
-    HEAD = 1 << 28,        /* columns of a head: gaps of a copy have 32 bits */
-    TABLE = 4096,          /* elements of cos in the UB */
-    TABLE_ROWS = 128,      /* repeats have 8 bits */
-    LONGEST = 2040,        /* period of the dense layout: repeat strides have 8 bits */
-    BLOCKS = 4094,         /* blocks of one copy have 12 bits */
-    KEPT_IN_L2 = 64 << 20, /* bytes of q and k that may still be in the L2 cache when we come */
+    GROUP = 32,       /* sequences that share cos and sin at most */
+    RUN = 8,          /* rows in a row that a core should get of each of them */
+    WIDEST = 512,     /* columns of a half head in one pass: repeat strides have 8 bits */
+    HEAD = 1 << 28,   /* columns of a head: gaps of a copy have 32 bits */
+    TABLE = 4096,     /* elements of cos in the UB */
+    TABLE_ROWS = 128, /* repeats have 8 bits */
+    LONGEST = 2040,   /* period of the dense layout: repeat strides have 8 bits */
+    BLOCKS = 4094,    /* blocks of one copy have 12 bits */
 };
 
 _Static_assert(offsetof(RopeGradFew, lengths) == offsetof(RopeGradMany, lengths), "one layout");
@@ -445,7 +445,7 @@ static uint32_t plan_cores(const struct ascgrad_node *node, const struct ascgrad
     int64_t cores = least(most(chip->cores, 1), ROPE_GRAD_CORES);
     cores = least(cores, ceil_div(tokens, step));
     t->group = (uint32_t)(step > 1 ? 1 : most(1, least(tokens / cores / RUN, GROUP)));
-    t->stream = tokens > KEPT_IN_L2 / row / ((int64_t)t->q_heads + t->k_heads);
+    t->stream = tokens > kept_in_l2(chip) / row / ((int64_t)t->q_heads + t->k_heads);
     if (t->group == 1 || t->batch == 1) {
         t->group = 1;
         cut_tokens(t, tokens, step, (uint32_t)cores);

@@ -5,6 +5,7 @@
  * a sum (chunks, segments, levels) is computed for the smallest UB of the supported chips and
  * without looking at the cores: the bits are the same everywhere.
  */
+#include "l2.h"
 #include "rotary.h"
 
 enum {
@@ -49,8 +50,6 @@ enum {
     ALONE_BYTES = 65536,
     GM_LEAST = 128,
     ALONE_SHIFT = 64,
-    /* bytes of dy and x that may still be in the L2 cache when we come */
-    KEPT_IN_L2 = 64 << 20,
 };
 
 /* Chunks and tiles for rows of `pitch` elements in the UB; `unit` rows begin and end at 32-byte
@@ -403,7 +402,7 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
         pieces = worth_starting(pieces, work->elements, chip);
         sum_alone(work, t, mode);
         pieces = t->alone > 0 ? t->alone + ceil_div(pieces, 2) : pieces;
-        t->stream = work->elements * work->size * (1 + work->with_x) > KEPT_IN_L2;
+        t->stream = work->elements * work->size * (1 + work->with_x) > kept_in_l2(chip);
     }
     t->zeros = work->zeros;
     pieces = most(pieces, ceil_div(t->zeros, 4 * CORE));

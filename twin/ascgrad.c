@@ -166,7 +166,7 @@ static int set_chip(struct resolved *r, const struct ascgrad_call *call, char *w
         return fail(why, ASCGRAD_USAGE, "%s: the twin has at most %d cores", r->ir->type,
                     TWIN_MAX_CORES);
     if (cores > r->soc.cores) r->soc.cores = cores; /* a chip with more cores, else the same */
-    r->chip = (struct ascgrad_chip){cores ? cores : soc->cores, soc->arch, soc->ub};
+    r->chip = (struct ascgrad_chip){cores ? cores : soc->cores, soc->arch, soc->ub, soc->l2};
     return ASCGRAD_OK;
 }
 

@@ -87,7 +87,7 @@ static double now(void) {
 enum { ROUNDS = 20, CALLS = 20000 };
 
 int main(int argc, char **argv) {
-    const struct ascgrad_chip chip = {48, 2201, 196352};
+    const struct ascgrad_chip chip = {48, 2201, 196352, 0};
     int status = 0;
     if (argc > 1) sequences = strtoul(argv[1], NULL, 10);
     if (sequences > sizeof lengths / sizeof lengths[0]) return 1;

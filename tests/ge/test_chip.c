@@ -18,6 +18,7 @@ static void test_chips(void **state) {
                                                {"version", "NpuArch", "3510"},
                                                {"SoCInfo", "core_type_list", "CubeCore,VectorCore"},
                                                {"SoCInfo", "vector_core_cnt", "64"},
+                                               {"SoCInfo", "l2_size", "134217728"},
                                                {"SoCInfo", "ai_core_cnt", "32"},
                                                {"AICoreSpec", "ub_size", "253952"},
                                                {NULL, NULL, NULL}};
@@ -59,21 +60,21 @@ static void test_chips(void **state) {
     static const struct {
         const struct platform_row *platform;
         uint32_t cores, arch;
-        uint64_t ub;
+        uint64_t ub, l2;
         const char *refusal;
     } rows[] = {
-        {chip_8_1, 48, 2201, 196352, NULL},
-        {a950, 64, 3510, 253952, NULL},
-        {full_950, 32, 3510, 253952, NULL},
-        {a1, 32, 1001, 262144, NULL},
-        {a350, 32, 3510, 253952, NULL},
-        {a960, 64, 3510, 253952, NULL},
-        {a310p, 0, 0, 0,
+        {chip_8_1, 48, 2201, 196352, 0, NULL},
+        {a950, 64, 3510, 253952, 134217728, NULL},
+        {full_950, 32, 3510, 253952, 0, NULL},
+        {a1, 32, 1001, 262144, 0, NULL},
+        {a350, 32, 3510, 253952, 0, NULL},
+        {a960, 64, 3510, 253952, 0, NULL},
+        {a310p, 0, 0, 0, 0,
          "chip 'Ascend310P' has architecture 2002, supported are 1001 (first 910),"},
-        {no_cores, 0, 0, 0, "reports 0 vector cores and 196352 usable bytes"},
-        {no_ub, 0, 0, 0, "reports 4 vector cores and 0 usable bytes"},
-        {nothing, 0, 0, 0, "chip '' has architecture 0"},
-        {NULL, 0, 0, 0, "no platform information"},
+        {no_cores, 0, 0, 0, 0, "reports 0 vector cores and 196352 usable bytes"},
+        {no_ub, 0, 0, 0, 0, "reports 4 vector cores and 0 usable bytes"},
+        {nothing, 0, 0, 0, 0, "chip '' has architecture 0"},
+        {NULL, 0, 0, 0, 0, "no platform information"},
     };
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         struct ascgrad_node node = {.ir = ascgrad_ir_table, .name = "n"};
@@ -88,6 +89,7 @@ static void test_chips(void **state) {
             assert_int_equal(chip.cores, rows[r].cores);
             assert_int_equal(chip.arch, rows[r].arch);
             assert_int_equal(chip.ub, rows[r].ub);
+            assert_int_equal(chip.l2, rows[r].l2);
         }
     }
 }

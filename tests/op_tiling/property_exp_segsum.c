@@ -48,7 +48,7 @@ static const char *judge_buffers(const ExpSegsumGradTilingData *d, uint64_t key,
     NEED(key != EXP_SEGSUM_WHOLE ||
          d->sums_bytes >= (blocks * (halves + blocks) * 128 + halves * 8) * 4);
     NEED(!d->stream ||
-         (d->size <= 128 && (wide_int)d->matrices * d->size * d->size * es * 2 > 64 << 20));
+         (d->size <= 128 && (wide_int)d->matrices * d->size * d->size * es * 2 > 192 << 20));
     NEED(!d->direct || (d->size * es % 32 == 0 && d->size * es / 32 <= 65535));
     NEED(key != EXP_SEGSUM_LARGE || (d->sums_bytes >= 3 * 16 * 128 * 4 && d->out_bytes >= 200 * 4));
     NEED(!d->gather || d->line_bytes >= 128 * es);

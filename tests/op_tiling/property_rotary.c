@@ -243,7 +243,7 @@ static const char *judge_first(const struct trial *t, const struct ascgrad_launc
     static unsigned char data[sizeof(RotaryGradTiling)];
     struct ascgrad_launch a2 = {.data = data, .capacity = sizeof data};
     struct ascgrad_error error;
-    const struct ascgrad_chip chip = {48, 2201, 196352};
+    const struct ascgrad_chip chip = {48, 2201, 196352, 0};
     RotaryGradTiling other;
     if (ascgrad_tile_rotary_mul_grad(&t->node, &chip, &a2, &error) != ASCGRAD_DONE)
         return strstr(error.text, "bytes of UB") ? NULL : "a call that A2 takes, too";

@@ -19,7 +19,7 @@ static bool begin(struct row_call *c, const char *op) {
     c->node = (struct ascgrad_node){.ir = c->ir, .name = "row"};
     for (uint32_t i = 0; i < c->ir->attrs; i++)
         c->node.attr[i] = ascgrad_attr_default(&c->ir->attr[i]);
-    c->chip = (struct ascgrad_chip){48, 2201, 196352};
+    c->chip = (struct ascgrad_chip){48, 2201, 196352, 0};
     c->launch.capacity = sizeof c->data;
     return true;
 }

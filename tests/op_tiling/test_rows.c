@@ -27,7 +27,7 @@ static const struct row {
 
 static bool accepted(struct row_call *c) {
     static const struct ascgrad_chip chips[] = {
-        {48, 2201, 196352}, {1, 2201, 196352}, {64, 3510, 253952}, {7, 3510, 253952}};
+        {48, 2201, 196352, 0}, {1, 2201, 196352, 0}, {64, 3510, 253952, 0}, {7, 3510, 253952, 0}};
     for (int with_outputs = 0; with_outputs < 2; with_outputs++) {
         if (with_outputs && row_infer(c) != ASCGRAD_DONE) return false;
         for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++) {

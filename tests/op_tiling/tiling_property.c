@@ -186,8 +186,9 @@ static const char *repeat(size_t op, struct trial *t, const struct ascgrad_launc
          again.workspace == first->workspace);
     NEED(again.sync_all == first->sync_all && again.size == first->size);
     NEED(memcmp(first_data, again_data, first->size) == 0);
-    struct ascgrad_chip chip = {1 + (uint32_t)draw(t, 64), 3510, 253952};
-    if (t->chip.arch == 1001) chip = (struct ascgrad_chip){1 + (uint32_t)draw(t, 32), 1001, 262144};
+    struct ascgrad_chip chip = {1 + (uint32_t)draw(t, 64), 3510, 253952, 0};
+    if (t->chip.arch == 1001)
+        chip = (struct ascgrad_chip){1 + (uint32_t)draw(t, 32), 1001, 262144, 0};
     NEED(call(op, t, &chip, other_data, &other, &error) == ASCGRAD_DONE);
     NEED(other.block_dim >= 1 && other.block_dim <= chip.cores);
     return properties[op]->judge_pair ? properties[op]->judge_pair(first, &other) : NULL;

@@ -103,6 +103,22 @@ for name, field, first in (("rotary", "slab_stride", None), ("rotary", "cos_rows
     assert 4 * len(values) <= len(raw) <= 8 * len(values), (name, len(values))
     if first: assert t["fields"][field] == first == int.from_bytes(raw[:8], "little"), t["fields"]
 PY
+# inputs that exceed the chip's L2 are read past it, others are not
+while read -r soc least; do
+  for more in 0 1; do
+    rows=$((least + more)) matrices=$((least / 4 + more)) tokens=$((least / 2 + more))
+    expect 0 "\"stream\": $more" "$ascgrad" tile RotaryPositionEmbeddingGrad --soc "$soc" --in "dy=bf16[$rows,1,16,128]" \
+      --in 'cos=bf16[1,1,1,128]' --in 'sin=bf16[1,1,1,128]'
+    expect 0 "\"stream\": $more" "$ascgrad" tile RopeGrad --soc "$soc" --in "q=bf16[$tokens,2048]" --in "k=bf16[$tokens,2048]" \
+      --in "cos=bf16[$tokens,128]" --in "sin=bf16[$tokens,128]" --attr "qSeqLen=$tokens"
+    expect 0 "\"stream\": $more" "$ascgrad" tile ExpSegsumGrad --soc "$soc" --in "grad_output=bf16[$matrices,64,64]" \
+      --in "grad_self=bf16[$matrices,64,64]"
+  done
+done <<'CHIPS'
+ascend910b1 49152
+ascend910b4 24576
+ascend950 32768
+CHIPS
 expect 1 "no chip 'ascend1'" "$ascgrad" tile ExpSegsumGrad --in 'grad_output=fp32[4,4]' --in 'grad_self=fp32[4,4]' --soc ascend1
 expect 1 'from 1 to 64' "$ascgrad" tile ExpSegsumGrad --cores 0
 expect 1 'from 1 to 64' "$ascgrad" tile ExpSegsumGrad --cores 65
