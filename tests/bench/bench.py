@@ -217,10 +217,10 @@ def goals_table(goals):
     return table(("goal", "reached", "met"), [(goal, reached, "yes" if met else "no") for goal, reached, met in goals])
 
 
-def cpu_goals_of_page(text, first):
-    """Rows of the goals table that are not of the model: those behind the first few."""
-    rows = text.split("<!-- goals -->")[1].split("<!-- /goals -->")[0].strip().splitlines()[2 + first:]
-    for row in rows:
+def cpu_goals_of_page(text):
+    """Rows of the goals table that are not of the model: those behind the random calls."""
+    rows = text.split("<!-- goals -->")[1].split("<!-- /goals -->")[0].strip().splitlines()
+    for row in rows[1 + max(i for i, row in enumerate(rows) if "no random call" in row):]:
         goal, reached, met = row.strip("| ").split(" | ")
         yield goal, reached, met == "yes"
 
@@ -235,7 +235,7 @@ def sections(build, only_model, text):
     yield "random", body
     goals = list(model_goals(model, scalar, least))
     if only_model:
-        yield "goals", goals_table(goals + list(cpu_goals_of_page(text, len(goals))))
+        yield "goals", goals_table(goals + list(cpu_goals_of_page(text)))
         return
     cpu = cpu_rows()
     yield "cpu", cpu_table(cpu)
