@@ -21,6 +21,8 @@
 #define TWIN_MODE_DRAIN    16.0 /* [V] V empties where count mode begins or ends: Add of 256 fp16 */
 #define TWIN_READ_READ     2.0  /* [M] 154 cycles: two sources in one bank group */
 #define TWIN_READ_WRITE    1.8  /* [M] 75 ns = 139 cycles: destination in a bank being read */
+#define TWIN_VF_START      30.0 /* [M] the 950: a call is a loop of the register unit, 36 cycles */
+#define TWIN_VF_TWO        2.0  /* [M][P] and two sources take 2 per repeat: Add of 32 and 170 */
 #define TWIN_BANK_GROUPS   16   /* [D] group = address / 32 mod 16 */
 #define TWIN_BANK_THIRD    65536 /* [D] 48 banks of 4 KB: three per group, 64 KB apart */
 

@@ -41,11 +41,12 @@ static void add(struct twin_core *c, struct twin_step step) {
 /* A count that the library splits is several instructions, each with a mask. */
 void twin_cost_vector(struct twin_core *c, const struct twin_site *site,
                       const struct twin_lanes *lanes, uint32_t split, double start, double cycles) {
+    bool a5 = c->job->launch->soc->arch == ASCGRAD_ARCH_950;
     int issued = split ? (int)split : 1;
-    double work = issued * start + cycles, least = issued * TWIN_V_ISSUE_FLOOR;
-    double busy = work < least ? least : work;
+    double work = issued * (start + (a5 ? TWIN_VF_START : 0)) + cycles;
+    double least = issued * TWIN_V_ISSUE_FLOOR, busy = work < least ? least : work;
     /* on the 950 nothing but the bits of a mask goes through a register of the core */
-    bool past_register = c->job->launch->soc->arch == ASCGRAD_ARCH_950 && lanes && !lanes->bits;
+    bool past_register = a5 && lanes && !lanes->bits;
     bool own = lanes && !lanes->current && !past_register, count = own && !split && lanes->counter;
     int modes = !own ? 0 : count ? 4 : issued;
     add(c, (struct twin_step){.site = *site,
@@ -161,6 +162,7 @@ static double repeat_slope(const struct twin_elementwise *v, const struct twin_p
     }
     double ports = two_ports ? (most + 1) / 2 : most;
     if (ports > 1) return info->slope > ports ? info->slope : ports * (TWIN_READ_READ / 2);
+    if (two_ports && sources == 2 && info->slope < TWIN_VF_TWO) return TWIN_VF_TWO;
     if (two_ports || info->slope > 1) return info->slope;
     find_banks(&dst, at[0], v->dst.block_stride, working_blocks(p, repeat, info->dst_size));
     for (int k = 0; k < sources; k++) {

@@ -135,6 +135,20 @@ template <Instruction which> static void count_form(const Gm &, bool) {
     }
 }
 
+/* The Add sample's call on tiles of so many fp16, y so many bytes behind x; each after the last. */
+template <int32_t count, uint32_t gap> static void tile_adds(const Gm &, bool) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buf;
+    pipe.InitBuffer(buf, uint32_t(count) * 4 + gap + 256);
+    LocalTensor<half> x = buf.Get<half>(), y = x[gap / 2];
+    Duplicate(x, half(1.0f), count);
+    Duplicate(y, half(1.0f), count);
+    for (int i = 0; i < CALLS; i++) {
+        PipeBarrier<PIPE_V>();
+        Add(x, x, y, count);
+    }
+}
+
 /* Multiply and add, each on the result of the last one; the sum is stored so that it is needed. */
 static void scalar_chain(const Gm &gm, bool) {
     TPipe pipe;
