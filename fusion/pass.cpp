@@ -63,24 +63,35 @@ void report(const fusion::View &view, const fusion_match &match, bool done) {
     fusion_report(sentence);
 }
 
-void run_on(ge::Graph &graph) {
+/* How many matches became operators. */
+int32_t run_once(ge::Graph &graph) {
     fusion::View view;
     fusion_found found;
     ascgrad_error error;
     const fusion_listener listener = {explain, nullptr};
-    if (!fusion::read_graph(graph, view)) return;
+    if (!fusion::read_graph(graph, view)) return 0;
     if (fusion_find(view.graph.get(), &found, ascgrad_verbose() ? &listener : nullptr, &error) !=
         ASCGRAD_DONE) {
         fusion_explain(error.text);
-        return;
+        return 0;
     }
     std::unique_ptr<fusion_match, void (*)(void *)> matches(found.match, std::free);
     std::vector<bool> done;
     for (int32_t i = 0; i < found.count; i++)
         done.push_back(fusion::rewrite(graph, view, found.match[i]));
+    int32_t count = 0;
     for (int32_t i = 0; i < found.count; i++) {
         report(view, found.match[i], done[i]);
-        fusion::remove_dead(graph, view, found.match[i]);
+        if (done[i]) fusion::remove_dead(graph, view, found.match[i]);
+        count += done[i];
+    }
+    return count;
+}
+
+/* A rope inside another that has a reader of its own shows only once the outer one is replaced. */
+void run_on(ge::Graph &graph) {
+    int32_t turns = 0;
+    while (run_once(graph) > 0 && ++turns < 16) {
     }
 }
 

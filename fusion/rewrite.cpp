@@ -2,7 +2,8 @@
  *
  * One match becomes one node. The new node is made and fed first; then the readers of the old
  * results are moved to it, one edge after the other, so that the graph computes the same at every
- * step; what nobody reads is removed last.
+ * step; what nobody reads is removed last. Whatever GE refuses or throws on the way, the graph is
+ * then as it was.
  */
 #include <string>
 
@@ -99,30 +100,34 @@ class Rewriter {
                graph_.AddDataEdge(node, from.port, to, index) == ge::GRAPH_SUCCESS;
     }
 
-    /* Every reader of the tensor reads `to` instead. An edge that GE will not make is put back. */
+    /* Every reader of the tensor reads `to` instead. */
     bool move_readers(int32_t tensor, Source &to) {
         const fusion_tensor &t = view_.graph->tensor[tensor];
         ge::GNode old = view_.nodes[t.node];
-        bool moved = true;
         for (auto &reader : old.GetOutDataNodesAndPortIndexs(t.port)) {
-            if (!reader.first ||
-                graph_.RemoveEdge(old, t.port, *reader.first, reader.second) != ge::GRAPH_SUCCESS) {
-                moved = false;
-                continue;
-            }
-            if (graph_.AddDataEdge(to.node, to.port, *reader.first, reader.second) ==
-                ge::GRAPH_SUCCESS)
-                continue;
-            (void)graph_.AddDataEdge(old, t.port, *reader.first, reader.second);
-            moved = false;
+            if (!reader.first) return false;
+            moved_.push_back({old, t.port, to.node, to.port, *reader.first, reader.second});
+            if (graph_.RemoveEdge(old, t.port, *reader.first, reader.second) != ge::GRAPH_SUCCESS ||
+                graph_.AddDataEdge(to.node, to.port, *reader.first, reader.second) !=
+                    ge::GRAPH_SUCCESS)
+                return false;
         }
-        return moved;
+        return true;
     }
 
-    /* Takes back what was added; nobody reads it yet. */
-    void undo() {
+    /* Gives the readers back and takes away what was added. */
+    void undo() noexcept {
+        for (auto edge = moved_.rbegin(); edge != moved_.rend(); ++edge)
+            quietly([&] {
+                if (reads(edge->to, edge->to_port, *edge))
+                    (void)graph_.RemoveEdge(edge->to, edge->to_port, edge->reader,
+                                            edge->reader_port);
+                if (!reads(edge->from, edge->from_port, *edge))
+                    (void)graph_.AddDataEdge(edge->from, edge->from_port, edge->reader,
+                                             edge->reader_port);
+            });
         for (auto node = added_.rbegin(); node != added_.rend(); ++node)
-            (void)graph_.RemoveNode(*node);
+            quietly([&] { (void)graph_.RemoveNode(*node); });
     }
 
     static ge::TensorDesc shaped(ge::TensorDesc desc, const std::vector<int64_t> &dims) {
@@ -147,10 +152,40 @@ class Rewriter {
                insert(op, result.node);
     }
 
+    struct Edge { /* of a reader: whom it read, and whom it reads now */
+        ge::GNode from;
+        int32_t from_port;
+        ge::GNode to;
+        int32_t to_port;
+        ge::GNode reader;
+        int32_t reader_port;
+    };
+
+    template <typename Work> static void quietly(Work work) noexcept {
+        try {
+            work();
+        } catch (...) {
+        }
+    }
+
+    /* Does the reader of an edge read this result, there? */
+    static bool reads(const ge::GNode &source, int32_t port, const Edge &edge) {
+        for (auto &reader : source.GetOutDataNodesAndPortIndexs(port)) {
+            ge::AscendString a, b;
+            if (reader.first && reader.second == edge.reader_port &&
+                reader.first->GetName(a) == ge::GRAPH_SUCCESS &&
+                edge.reader.GetName(b) == ge::GRAPH_SUCCESS &&
+                std::string(a.GetString()) == b.GetString())
+                return true;
+        }
+        return false;
+    }
+
     ge::Graph &graph_;
     View &view_;
     std::string name_;
     std::vector<ge::GNode> added_;
+    std::vector<Edge> moved_;
 };
 
 /* The node itself: descriptors by name, then the edges. */
@@ -182,10 +217,10 @@ bool add_operator(Rewriter &rewriter, const fusion_match &match, const fusion_te
 
 } // namespace
 
-bool rewrite(ge::Graph &graph, View &view, const fusion_match &match) {
+namespace {
+
+bool replace(Rewriter &rewriter, const View &view, const fusion_match &match) {
     const fusion_tensor *tensor = view.graph->tensor;
-    const fusion_tensor &dx = tensor[match.dx];
-    Rewriter rewriter(graph, view, view.graph->node[dx.node].name);
     /* Output 0 is dx; 1 and 2 may have to lose the axes that the sums lost. */
     Source results[3];
     const int32_t replaced[] = {match.dx, match.dcos, match.dsin};
@@ -199,13 +234,22 @@ bool rewrite(ge::Graph &graph, View &view, const fusion_match &match) {
         if (dims != results[i].dims)
             good = rewriter.reshape(results[i], dims, i == 1 ? "_dcos" : "_dsin");
     }
-    if (!good) {
-        rewriter.undo();
-        return false;
+    for (int32_t i = 0; good && i < 3; i++)
+        good = replaced[i] == FUSION_ABSENT || rewriter.move_readers(replaced[i], results[i]);
+    return good;
+}
+
+} // namespace
+
+bool rewrite(ge::Graph &graph, View &view, const fusion_match &match) {
+    const fusion_tensor &dx = view.graph->tensor[match.dx];
+    Rewriter rewriter(graph, view, view.graph->node[dx.node].name);
+    bool good = false;
+    try {
+        good = replace(rewriter, view, match);
+    } catch (...) {
     }
-    for (int32_t i = 0; i < 3; i++)
-        if (replaced[i] != FUSION_ABSENT && !rewriter.move_readers(replaced[i], results[i]))
-            good = false;
+    if (!good) rewriter.undo();
     return good;
 }
 

@@ -85,6 +85,10 @@ static void try_sum(struct fusion_search *search, struct fusion_match *match, in
     if (fusion_kind_of(node) != FUSION_SUM || node->control || node->outputs != 1 ||
         search->taken[n] || fusion_input(node, "x") != product || out->dtype != dy->dtype)
         return;
+    if (!fusion_static(out)) {
+        fusion_say(search, node->first, "may sum a table's gradient, but its shape is not known");
+        return;
+    }
     for (int32_t of_sin = 0; of_sin < 2; of_sin++) {
         const struct fusion_table *table = of_sin ? &match->sin : &match->cos;
         int32_t *gradient = of_sin ? &match->dsin : &match->dcos;

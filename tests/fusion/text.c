@@ -45,6 +45,7 @@ static bool read_shape(const char *text, struct fusion_tensor *tensor) {
     if (text[size] != '[') return false;
     /* A rank that the view has no room for is one that it does not know. */
     tensor->rank = (int32_t)read_ints(text + size + 1, tensor->dim, FUSION_MAX_RANK);
+    if (strcmp(text + size, "[-2]") == 0) tensor->rank = FUSION_UNKNOWN_RANK;
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         if (strlen(dtypes[i].name) == size && memcmp(dtypes[i].name, text, size) == 0) {
             tensor->dtype = dtypes[i].dtype;

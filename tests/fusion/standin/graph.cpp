@@ -3,6 +3,7 @@
  * Graphs and nodes of the stand-in.
  */
 #include <algorithm>
+#include <new>
 
 #include "standin.h"
 
@@ -11,6 +12,16 @@ namespace ge {
 int &standin_errors() {
     static int errors;
     return errors;
+}
+
+int &standin_throw_after() {
+    static int changes = -1;
+    return changes;
+}
+
+/* GE is C++: memory may be short in any of its functions. */
+void standin_perhaps_throw() {
+    if (standin_throw_after() >= 0 && standin_throw_after()-- == 0) throw std::bad_alloc();
 }
 
 int &standin_refuse_after() {
@@ -193,6 +204,7 @@ static NodeImpl::Input *edge(const GraphImpl &graph, const GNode &from, const GN
 graphStatus Graph::AddDataEdge(GNode &from, int32_t port, GNode &to, int32_t index) {
     NodeImpl::Input *input = edge(*impl_, from, to, index);
     if (!input || input->port >= 0) return wrong();
+    standin_perhaps_throw();
     if (standin_refuse_after() >= 0 && standin_refuse_after()-- == 0) return 0xFFFFFFFF;
     input->from = NodeImpl::of(from);
     input->port = port;
@@ -202,6 +214,7 @@ graphStatus Graph::AddDataEdge(GNode &from, int32_t port, GNode &to, int32_t ind
 graphStatus Graph::RemoveEdge(GNode &from, int32_t port, GNode &to, int32_t index) {
     NodeImpl::Input *input = edge(*impl_, from, to, index);
     if (!input || input->port != port || input->from.lock() != NodeImpl::of(from)) return wrong();
+    standin_perhaps_throw();
     input->port = -1;
     return GRAPH_SUCCESS;
 }

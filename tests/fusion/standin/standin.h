@@ -76,6 +76,8 @@ EXPORT std::string &standin_soc();
 EXPORT bool &standin_has_operator(); /* whether GE knows the type that the pass writes */
 EXPORT int &standin_errors();        /* questions that GE would have written an error for */
 EXPORT int &standin_refuse_after();  /* edges until AddDataEdge fails; negative: never */
+EXPORT int &standin_throw_after();   /* changes of the graph until one throws; negative: never */
+void standin_perhaps_throw();
 
 } // namespace ge
 
