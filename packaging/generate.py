@@ -25,8 +25,10 @@ ATTR_TYPE = {"int": ("int", "int", "int"), "bool": ("bool", "bool", "bool"),
 # As CANN's own generator writes them. Never aclnnSupport or fallback: GE would then leave our kernel
 # for CANN's aclnn function.
 VALUES = {"prebuildPattern": "Opaque", "coreType": "AiCore"}
+# No precision_reduce either: "true" lets GE's mixed precision round every fp32 tensor to 16 bits
+# first, tables, weights and sums included; without it GE follows the dtype that each input has.
 FLAGS = {"dynamicCompileStatic": "true", "dynamicFormat": "false", "dynamicRankSupport": "true",
-         "dynamicShapeSupport": "true", "needCheckSupport": "false", "precision_reduce": "true"}
+         "dynamicShapeSupport": "true", "needCheckSupport": "false"}
 # Names that CANN's own tools refuse for an attribute, plus the launcher's locals.
 RESERVED = {"src", "options", "attr", "op_type", "result", "impl_mode", "kernel_name", "inputs",
             "outputs", "settings", "attrs", "source", "channel", "info"}

@@ -12,7 +12,7 @@ ATTR_TYPES = {"int", "float", "bool", "str", "listInt", "listFloat", "listBool",
               "listListInt"}
 FLAGS = {"dynamicShapeSupport": {"true", "false"}, "dynamicRankSupport": {"true", "false"},
          "dynamicCompileStatic": {"true", "false", "tune"}, "dynamicFormat": {"true", "false"},
-         "needCheckSupport": {"true", "false"}, "precision_reduce": {"true", "false"}}
+         "needCheckSupport": {"true", "false"}}
 VALUES = {"prebuildPattern": "Opaque", "coreType": "AiCore"}
 GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
 COUNT = [0, 0]
@@ -79,6 +79,8 @@ def check_record(op, record, where):
         check(record[key]["value"] == value, "%s: %s" % (where, key))
     for key in ("aclnnSupport", "fallback"):
         check(key not in record, "%s: no %s, which would lead GE away from our kernel" % (where, key))
+    check("precision_reduce" not in record,
+          "%s: with precision_reduce GE's mixed precision rounds fp32 tables and weights" % where)
     for flag, allowed in FLAGS.items():
         check(record[flag]["flag"] in allowed, "%s.%s" % (where, flag))
     for flag in ("dynamicShapeSupport", "dynamicRankSupport", "dynamicCompileStatic"):
