@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the kernels of a package ahead of time, with the compiler of CANN's toolkit.
 
-    kernels.py --vendor DIR [--chips A,B] [--types T,U] [--work DIR] [--jobs N]
+    kernels.py --vendor DIR [--chips A,B | --kernels A/T,B/U] [--work DIR] [--jobs N]
 
 DIR is a vendor directory, installed or about to be: ops-info, launchers, kernel sources and
 liboptiling.so are taken from it. The binaries go to its op_impl/ai_core/tbe/kernel, with the indexes
 by which GE and aclnn find them; what the compiler said goes to its compile.log. The toolkit's
-set_env.sh must have been sourced; OPC may name the compiler (else asc_opc or opc). Without --chips:
-every chip of the package that the toolkit knows.
+set_env.sh must have been sourced; OPC may name the compiler (else asc_opc or opc). --kernels names
+operator types by chip, and leaves what there is of others; without it and without --chips: all for
+every chip of the package that the toolkit knows. It ends when the process that started it does.
 
 Exit status: 0 every kernel was compiled, 1 some were not, 2 wrong usage, 3 there is no compiler.
 """
@@ -24,6 +25,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TBE = os.path.join("op_impl", "ai_core", "tbe")
@@ -114,6 +116,24 @@ def parameters(info):
     if info.get("attrs") is not None:
         found["attrs"] = [some(a, "name", "mode") for a in info["attrs"]]
     return found
+
+
+def not_understood(path):
+    """What index() would stumble over in a file that the compiler wrote, or None."""
+    try:
+        made = read_json(path)
+        info = made["supportInfo"]
+        parameters(info)
+        if made["coreType"] not in CORE_TYPE:
+            return "coreType %r" % made["coreType"]
+        for text in (made["binFileName"], made["binFileSuffix"]):
+            if not isinstance(text, str) or not text:
+                return "a name that is %r" % text
+        if not made["binFileName"].startswith(PREFIX):
+            return "binFileName %s" % made["binFileName"]
+        return None
+    except (ValueError, LookupError, TypeError, AttributeError, OSError) as error:
+        return "%s: %s" % (type(error).__name__, error)
 
 
 def index(chip, kernel):
@@ -216,6 +236,10 @@ class Job:
         if child.returncode != 0 or not all(os.path.isfile(f) and os.path.getsize(f)
                                             for f in files):
             return said + "\nexit status %d" % child.returncode, False
+        wrong = not_understood(files[1])
+        if wrong:
+            return "%s\n%s is not what this script understands: %s" % (
+                said, os.path.basename(files[1]), wrong), False
         target = os.path.join(tbe, "kernel", self.chip, self.kernel)
         os.makedirs(target, exist_ok=True)
         for path in glob.glob(os.path.join(glob.escape(made), self.name + "*.*")):
@@ -223,8 +247,8 @@ class Job:
         return said, True
 
 
-def plan(vendor, chips, types):
-    """The jobs, and the chips that the toolkit does not know."""
+def plan(vendor, chips, wanted):
+    """The jobs, and the chips that the toolkit does not know. wanted: {(chip, type)}, or empty."""
     tbe, jobs, unknown = os.path.join(vendor, TBE), [], []
     with open(os.path.join(vendor, "scripts", "socs.txt"), encoding="ascii") as f:
         names = dict(line.split()[:2] for line in f if line.strip() and not line.startswith("#"))
@@ -237,7 +261,7 @@ def plan(vendor, chips, types):
         store = read_json(os.path.join(vendor, "scripts", "whole", TBE, "config", chip,
                                        "aic-%s-ops-info.json" % chip))
         for op_type, record in store.items():
-            if types and op_type not in types:
+            if wanted and (chip, op_type) not in wanted:
                 continue
             kernel = record["opFile"]["value"]
             shutil.rmtree(os.path.join(tbe, "kernel", chip, kernel), ignore_errors=True)
@@ -254,10 +278,18 @@ def compile_all(jobs, opc, vendor, work, workers):
     def stop(number, _):
         for child in running:
             child.poll() is None and child.kill()
+        if os.getpgrp() == os.getpid():
+            os.killpg(0, signal.SIGKILL)  # and what the compilers have started
         os._exit(128 + number)
+
+    def watch(parent):
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        stop(signal.SIGTERM, None)
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
+    threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
     with open(os.path.join(vendor, "compile.log"), "w", encoding="utf-8") as log, \
             concurrent.futures.ThreadPoolExecutor(workers) as pool:
         started = {pool.submit(job.run, opc, tbe, work, running): job for job in jobs}
@@ -277,7 +309,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--vendor", required=True)
     parser.add_argument("--chips", default="")
-    parser.add_argument("--types", default="")
+    parser.add_argument("--kernels", default="")
     parser.add_argument("--work")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
@@ -294,8 +326,9 @@ def main():
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = vendor + (":" + others if others else "")
     os.environ.setdefault("TILINGKEY_PAR_COMPILE", "1")
     os.environ.setdefault("HI_PYTHON", "python3")
-    jobs, unknown = plan(vendor, [c for c in args.chips.split(",") if c],
-                         [t for t in args.types.split(",") if t])
+    wanted = {tuple(w.split("/")) for w in args.kernels.split(",") if w}
+    chips = list(dict.fromkeys(chip for chip, _ in sorted(wanted)))
+    jobs, unknown = plan(vendor, chips or [c for c in args.chips.split(",") if c], wanted)
     for chip, name in unknown:
         say("left out: %s, because this toolkit does not know %s" % (chip, name))
     try:
@@ -304,9 +337,9 @@ def main():
         shutil.rmtree(work, ignore_errors=True)
     for chip in sorted({job.chip for job in jobs}):
         index(chip, os.path.join(vendor, TBE, "kernel"))
-    if failed:
-        say("%d of %d kernels failed; see %s" % (failed, len(jobs),
-                                                 os.path.join(args.vendor, "compile.log")))
+    if failed:  # who gave us a folder moves the log, and says where it is
+        say("%d of %d kernels failed%s" % (failed, len(jobs), "" if args.work else "; see " +
+                                           os.path.join(args.vendor, "compile.log")))
     return 1 if failed or not jobs else 0
 
 

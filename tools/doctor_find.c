@@ -182,6 +182,21 @@ static void add_vendor(struct doctor *d, const char *name) {
                d->config, name, dir);
 }
 
+/* A carriage return behind another vendor's name is that vendor's trouble. */
+static bool spoils_another(const char *line) {
+    char part[4096];
+    struct text names = {0};
+    const size_t size = strcspn(line, "\r");
+    if (line[size] != '\r' || line[size + 1]) return false;
+    TEXT(part, "%.*s", (int)size, line);
+    config_names(part, NULL, &names);
+    const char *last = strrchr(text_of(&names), ',');
+    const bool another = names.size && !config_trouble(part) &&
+                         strcmp(last ? last + 1 : text_of(&names), "ascgrad") != 0;
+    text_free(&names);
+    return another;
+}
+
 static void read_config(struct doctor *d) {
     char *line = file_read_following(AT_FDCWD, d->config, NULL);
     if (!line) {
@@ -190,6 +205,14 @@ static void read_config(struct doctor *d) {
     }
     line[strcspn(line, "\n")] = 0; /* CANN's readers see no more */
     const char *trouble = config_trouble(line);
+    if (trouble && spoils_another(line)) {
+        char fix[2 * PATH], quoted[PATH];
+        TEXT(fix, "sed -i 's/\\r$//' %s", doctor_quote(d->config, quoted, sizeof quoted));
+        doctor_say(d, LEVEL_WARN, "config", fix, "%s: line 1 %s, which is not ascgrad", d->config,
+                   trouble);
+        line[strcspn(line, "\r")] = 0;
+        trouble = NULL;
+    }
     if (trouble) {
         doctor_say(d, LEVEL_FAIL, "config", INSTALL "    (puts the line right)",
                    "%s: line 1 '%s' %s", d->config, line, trouble);

@@ -173,8 +173,9 @@ static void check_chip(struct doctor *d) {
     char chip[64];
     if (!*chips)
         doctor_say(d, LEVEL_WARN, "chip", "run doctor where the NPU is",
-                   "npu-smi names no chip that is known here; the package is for %s",
-                   d->manifest.chips);
+                   "npu-smi names no chip that is known here; the package is for %s%s%s",
+                   d->manifest.chips, *d->manifest.machine ? ", installed here for " : "",
+                   d->manifest.machine);
     while (next_word(&chips, ',', chip, sizeof chip)) {
         const bool served = word_in(chip, d->manifest.chips, ' ');
         doctor_say(d, served ? LEVEL_OK : LEVEL_FAIL, "chip", "there is no ascgrad for this chip",
@@ -220,5 +221,6 @@ void doctor_check_ops_info(struct doctor *d) {
                    good, d->manifest.chips);
     chips_of_machine(&d->chips);
     check_chip(d);
+    if (!d->chips.size) text_add(&d->chips, "%s", d->manifest.machine);
     check_tensorflow(d);
 }

@@ -43,6 +43,7 @@ struct table {
     size_t providers;
     struct row *row;
     size_t rows;
+    bool hidden; /* CANN has files that nobody can read */
 };
 
 static bool ends_in(const char *name, const char *end) {
@@ -125,13 +126,32 @@ static void aclnn_kernel(const struct table *t, struct row *row) {
     text_free(&keys);
 }
 
+/* Files that say nothing to us may hide any operator type. */
+static void say_unread(struct doctor *d, struct table *t, const struct provider *p,
+                       const char *chip) {
+    struct line line;
+    if (!p->package && (p->offer.unread.size || p->offer.trouble)) t->hidden = true;
+    for (const char *at = text_of(&p->offer.unread); next_line(&at, &line);)
+        doctor_say(d, LEVEL_WARN, "owners",
+                   p->package ? "ask its maker, or take it out"
+                              : "repair that file of CANN's; then " INSTALL_AGAIN,
+                   "%.*s: nobody can tell which operators %s has on %s", (int)line.size, line.s,
+                   p->name, chip);
+    if (p->offer.trouble)
+        doctor_say(d, LEVEL_WARN, "owners", "let this user read them",
+                   "cannot read all files of %s about %s: %s", p->name, chip,
+                   strerror(p->offer.trouble));
+}
+
 static void look_at_chip(struct doctor *d, struct table *t, const char *chip) {
     const struct manifest *m = &d->manifest;
     struct row *more = realloc(t->row, (t->rows + m->types) * sizeof *more);
     if (!more) return;
     t->row = more;
-    for (size_t i = 0; i < t->providers; i++)
+    for (size_t i = 0; i < t->providers; i++) {
         offer_add(t->provider[i].fd, chip, &t->provider[i].offer);
+        say_unread(d, t, &t->provider[i], chip);
+    }
     for (size_t i = 0; i < m->types; i++) {
         struct row *row = &t->row[t->rows++];
         *row = (struct row){.type = m->type[i], .why = m->why[i]};
@@ -219,7 +239,7 @@ static bool same_finding(const struct row *a, const struct row *b, size_t road) 
 /* Left to CANN, which has it on no chip that is looked at. True for the first row of a type only.
  */
 static bool is_gone(const struct doctor *d, const struct table *t, const struct row *row) {
-    if (manifest_offers(&d->manifest, row->type)) return false;
+    if (t->hidden || manifest_offers(&d->manifest, row->type)) return false;
     for (size_t i = 0; i < t->rows; i++) {
         const struct row *other = &t->row[i];
         if (strcmp(other->type, row->type) != 0) continue;

@@ -41,7 +41,7 @@ struct doctor {
     size_t packages;
     struct package *ours; /* the one GE uses first */
     struct manifest manifest;
-    struct text chips;  /* of this machine, with commas; empty: not known */
+    struct text chips;  /* of this machine, else those it was installed for, with commas */
     struct text owners; /* who has what: rows of --json, or lines for the reader */
 };
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,25 +19,20 @@
 
 enum { NO_COMPILER = 3 }; /* of kernels.py */
 
-/* The chips to compile for: of this machine, served by the package, not whole already. */
-static void chips_to_compile(const struct setup *s, struct text *chips) {
+/* What to compile, as CHIP/TYPE with commas: for the chips of this machine what is not whole. */
+static void list_kernels(const struct setup *s, struct text *list) {
     char chip[64];
     for (const char *at = text_of(&s->chips); next_word(&at, ',', chip, sizeof chip);)
-        if (word_in(chip, s->source.chips, ' ') && !types_whole_on(s, chip))
-            text_add(chips, "%s%s", chips->size ? "," : "", chip);
+        for (size_t i = 0; i < s->source.types; i++)
+            if (types_lacks(s, i, chip))
+                text_add(list, "%s%s/%s", list->size ? "," : "", chip, s->source.type[i]);
 }
 
-static void types_to_compile(const struct setup *s, struct text *types) {
-    for (size_t i = 0; i < s->source.types; i++)
-        if (!(s->options.no_override && s->decision[i].cann_has))
-            text_add(types, "%s%s", types->size ? "," : "", s->source.type[i]);
-}
-
-static pid_t start(struct setup *s, const char *chips, const char *types) {
+static pid_t start(struct setup *s, const char *kernels) {
     char vendor[2 * PATH_MAX], work[2 * PATH_MAX];
     snprintf(vendor, sizeof vendor, "%s/%s/" VENDOR, s->target.vendors, s->stage_name);
     snprintf(work, sizeof work, "%s/%s/work", s->target.vendors, s->stage_name);
-    const pid_t child = fork();
+    const pid_t self = getpid(), child = fork();
     if (child > 0) setpgid(child, child); /* whoever is first */
     if (child != 0) return child;
     setpgid(0, 0); /* so that a signal reaches the compilers through us alone, and all of them */
@@ -45,13 +41,15 @@ static pid_t start(struct setup *s, const char *chips, const char *types) {
     signal(SIGHUP, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
+    /* Whatever ends us ends it, too; and it ends the compilers. */
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != self) _exit(NO_COMPILER);
     if (fchdir(s->stage_fd) != 0) _exit(NO_COMPILER); /* the script that is run is our own */
     if (s->options.quiet) {
         const int null = open("/dev/null", O_WRONLY);
         if (null >= 0) dup2(null, STDOUT_FILENO);
     }
     execlp("python3", "python3", "-B", VENDOR "/scripts/kernels.py", "--vendor", vendor, "--work",
-           work, "--chips", chips, "--types", types, (char *)NULL);
+           work, "--kernels", kernels, (char *)NULL);
     _exit(NO_COMPILER);
 }
 
@@ -63,8 +61,7 @@ static int wait_for(pid_t child, bool *interrupted) {
     while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
         if (setup_stopped) {
             *interrupted = true;
-            setup_stopped =
-                0; /* the installation goes on without the kernels; a second one ends it */
+            setup_stopped = 0; /* it goes on without the kernels; a second one ends it */
             kill(-child, SIGTERM);
             naps = 1;
         }
@@ -76,15 +73,15 @@ static int wait_for(pid_t child, bool *interrupted) {
 }
 
 int compile_kernels(struct setup *s) {
-    struct text chips = {0}, types = {0};
+    struct text kernels = {0};
     bool interrupted = false;
-    chips_to_compile(s, &chips);
-    types_to_compile(s, &types);
+    list_kernels(s, &kernels);
     if (!s->chips.size) {
-        s->compile_note = "npu-smi names no chip here, and no --chip= was given";
-    } else if (chips.size) {
+        s->compile_note =
+            "nobody names the chip: neither --chip=, nor npu-smi, nor kernels of CANN";
+    } else if (kernels.size) {
         fflush(NULL);
-        const pid_t child = start(s, text_of(&chips), text_of(&types));
+        const pid_t child = start(s, text_of(&kernels));
         const int result = child < 0 ? -1 : wait_for(child, &interrupted);
         if (interrupted) {
             s->compile_note = "compiling the kernels was interrupted";
@@ -96,7 +93,6 @@ int compile_kernels(struct setup *s) {
         s->compile_failed = s->compile_note != NULL;
         tree_remove(s->stage_fd, "work");
     }
-    text_free(&chips);
-    text_free(&types);
+    text_free(&kernels);
     return DONE;
 }

@@ -19,9 +19,12 @@ const char *config_trouble(const char *line);
  * `without` (or NULL) is left out. */
 void config_names(const char *content, const char *without, struct text *names);
 
-/* The file with these names: the line first, then every other line as it was. False: a name has a
- * '=', which CANN would reject. */
-bool config_with(const char *content, const char *names, struct text *out);
+/* The file (NULL: there is none) with this vendor in front, and without it. Every byte that is not
+ * about the vendor stays, and without undoes with. Where the first line is not one that all of
+ * CANN's readers take, a line goes before it, with the names that CANN finds further down, and a
+ * comment that says so. False: a second '=' in the first line, which CANN would reject. */
+bool config_with(const char *content, const char *vendor, struct text *out);
+void config_without(const char *content, const char *vendor, struct text *out);
 /* Is there anything but load_priority lines? */
 bool config_has_more(const char *content);
 

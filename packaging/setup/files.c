@@ -248,6 +248,23 @@ int file_share(int from, int to, const char *path, mode_t dir_mode) {
     return result;
 }
 
+int file_shorten(int at, const char *path, const void *data, size_t size) {
+    struct stat info;
+    const char *last;
+    const int dir = parent_of(at, path, 0, &last);
+    if (dir < 0) return -1;
+    const int fd = openat(dir, last, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    close_keeping(dir);
+    if (fd < 0) return -1;
+    int result = fstat(fd, &info);
+    if (result == 0 && (!S_ISREG(info.st_mode) || (size_t)info.st_size < size)) {
+        errno = EINVAL;
+        result = -1;
+    }
+    if (result == 0) result = write_all(fd, data, size);
+    return finish(fd, result == 0 ? ftruncate(fd, (off_t)size) : result);
+}
+
 char *file_readlink(int at, const char *path) {
     const char *last;
     const int dir = parent_of(at, path, 0, &last);

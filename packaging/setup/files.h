@@ -39,6 +39,8 @@ int file_link(int at, const char *path, const char *target, mode_t dir_mode);
 /* A second name for a file, a link, a pipe, ... under the same path elsewhere. */
 int file_share(int from, int to, const char *path, mode_t dir_mode);
 /* The target of a link, to be freed. */
+/* Writes less over a regular file than there is in it. -1 with errno. */
+int file_shorten(int at, const char *path, const void *data, size_t size);
 char *file_readlink(int at, const char *path);
 
 /* Removes a file, a link or a directory with all in it. Missing is fine. */

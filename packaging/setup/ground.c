@@ -116,7 +116,18 @@ static int bring_back(int vendors, const char *name) {
     return result;
 }
 
-/* Under the lock, so nobody is using it. */
+/* Under the lock, so no installer is using it; but compilers of one that was killed may need a
+ * moment to end. */
+static int remove_leftover(int vendors, const char *name) {
+    const struct timespec nap = {.tv_nsec = 100 * 1000 * 1000};
+    int result = tree_remove(vendors, name);
+    for (int naps = 0; result != 0 && errno == ENOTEMPTY && naps < 50; naps++) {
+        nanosleep(&nap, NULL);
+        result = tree_remove(vendors, name);
+    }
+    return result;
+}
+
 static int clean_leftovers(struct setup *s, int vendors) {
     const int again = openat(vendors, ".", DIRECTORY);
     DIR *list = again < 0 ? NULL : fdopendir(again);
@@ -127,7 +138,7 @@ static int clean_leftovers(struct setup *s, int vendors) {
         if (bring_back(vendors, entry->d_name) != 0)
             status = give_up(FAILED, "cannot put back the version in %s/%s: %s", s->target.vendors,
                              entry->d_name, strerror(errno));
-        else if (tree_remove(vendors, entry->d_name) != 0)
+        else if (remove_leftover(vendors, entry->d_name) != 0)
             warn("cannot delete %s/%s, which an interrupted run left: %s", s->target.vendors,
                  entry->d_name, strerror(errno));
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 32 };
+enum { MAX_DEPTH = 512 };
 
 struct reader {
     const char *at;
@@ -150,7 +150,8 @@ static struct json *read_value(struct reader *r, int depth) {
 }
 
 struct json *json_parse(const char *text, int *line) {
-    struct reader r = {text, 1};
+    static const char mark[] = "\357\273\277"; /* of UTF-8, which CANN's reader skips, too */
+    struct reader r = {text + (strncmp(text, mark, 3) == 0 ? 3 : 0), 1};
     struct json *value = read_value(&r, 0);
     skip_space(&r);
     *line = r.line;

@@ -4,7 +4,8 @@
  *   setup compile --installed=DIR [--chip=A,B | --fusion | --no-fusion] [--quiet]
  *   setup uninstall --installed=DIR [--quiet]
  *
- * See setup.h. Exit status: 0 done, 1 wrong usage, 2 refused, 3 failed and backed out.
+ * See setup.h. Exit status: 0 done, 1 wrong usage, 2 refused, 3 failed and backed out, 4 done, but
+ * an operator type that was ours is ours no more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -130,7 +131,9 @@ static int read_options(struct setup *s, int argc, char **argv, char installed[P
     if (o->fusion && o->no_fusion)
         return give_up(USAGE, "--fusion and --no-fusion exclude each other");
     /* `ascgrad fusion` goes this way to a new version that differs in nothing else. */
-    if (o->action == COMPILE && (o->fusion || o->no_fusion)) o->no_compile = true;
+    o->only_fusion = o->action == COMPILE && (o->fusion || o->no_fusion);
+    if (o->only_fusion && o->chips)
+        return give_up(USAGE, "--chip and --fusion or --no-fusion exclude each other here");
     if (installed[0]) return from_installed(s, installed);
     return o->payload || o->action == UNINSTALL ? DONE : give_up(USAGE, "setup: no --payload=");
 }
@@ -162,7 +165,7 @@ static int open_payload(struct setup *s) {
     if (s->arch_fd < 0 && errno != ENOENT)
         return give_up(FAILED, "cannot open %s: %s", path, strerror(errno));
     const int status = check_glibc(s);
-    return status == DONE ? types_find_chips(s) : status;
+    return status == DONE ? types_check_chips(s) : status;
 }
 
 /* compile.sh: from the installed version to one with kernels, in the same way. */
@@ -174,21 +177,28 @@ static int open_installed(struct setup *s) {
         return give_up(FAILED, "cannot read %s/" MANIFEST_NAME, s->target.dir);
     s->options.no_override = strcmp(s->source.mode, "no-override") == 0;
     s->options.graph_only = strcmp(s->source.mode, "graph-only") == 0;
-    return types_find_chips(s);
+    return types_check_chips(s);
+}
+
+/* Whose each type is, in the stage. compile.sh compiles whatever way the package was installed. */
+static int build_types(struct setup *s) {
+    const bool again = s->options.action == COMPILE;
+    const bool compile = again || (!s->options.no_compile && !s->options.graph_only);
+    int status = again ? switches_forget(s) : DONE;
+    if (status == DONE) status = types_decide(s, s->tree_fd);
+    if (status == DONE && !compile)
+        s->compile_note =
+            s->options.graph_only ? "--graph-only was given" : "--no-compile was given";
+    if (status == DONE && compile) status = compile_kernels(s);
+    if (status == DONE && compile) status = types_decide(s, s->tree_fd);
+    return status == DONE ? switches_apply(s) : status;
 }
 
 /* From the open stage to the new version in place. */
 static int build(struct setup *s) {
     int status = stage_open(s);
     if (status == DONE) status = stage_copy(s);
-    if (status == DONE) status = types_decide(s, s->tree_fd);
-    const bool compile = !s->options.no_compile && !s->options.graph_only;
-    if (status == DONE && !compile)
-        s->compile_note =
-            s->options.graph_only ? "--graph-only was given" : "--no-compile was given";
-    if (status == DONE && compile) status = compile_kernels(s);
-    if (status == DONE && compile) status = types_decide(s, s->tree_fd);
-    if (status == DONE) status = switches_apply(s);
+    if (status == DONE && !s->options.only_fusion) status = build_types(s);
     if (status == DONE) status = stage_seal(s);
     if (status == DONE && setup_stopped) status = give_up(FAILED, "stopped by a signal");
     if (status == DONE) status = place(s);
@@ -199,6 +209,7 @@ static int build(struct setup *s) {
 static int install_locked(struct setup *s) {
     int status = target_prepare(s);
     if (status == DONE && s->options.action == COMPILE) status = open_installed(s);
+    if (status == DONE && !s->options.only_fusion) status = types_find_chips(s);
     if (status == DONE && s->options.action == INSTALL && s->options.no_override)
         status = types_decide(s, s->source_fd); /* refuses before anything is written */
     if (status == DONE) status = build(s);
@@ -220,14 +231,15 @@ static int install(struct setup *s) {
             s->target.vendors);
     if (status != DONE) return before_all(status);
     if (s->options.dry_run) {
-        status = types_decide(s, s->source_fd);
+        status = types_find_chips(s);
+        if (status == DONE) status = types_decide(s, s->source_fd);
         if (status == DONE) preview(s);
         return status;
     }
     status = target_lock(s);
     if (status == DONE) status = install_locked(s);
     if (status == DONE) {
-        report(s);
+        status = report(s);
     } else {
         target_back_out(s);
         tell_state(s);
@@ -267,6 +279,9 @@ int main(int argc, char **argv) {
     umask(022);
     open_standard_files();
     const int status = run(&s, argc, argv);
-    if (s.options.temporary) tree_remove(AT_FDCWD, s.options.temporary);
+    for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
+        close(fd); /* a directory of many levels takes as many */
+    if (s.options.temporary && tree_remove(AT_FDCWD, s.options.temporary) != 0)
+        warn("could not delete %s: %s", s.options.temporary, strerror(errno));
     return status;
 }

@@ -50,9 +50,9 @@ static bool read_head(struct manifest *m, char *line, int *format) {
     const struct {
         const char *name;
         const char **value;
-    } fields[] = {{"version=", &m->version},  {"arch=", &m->arches}, {"soc=", &m->chips},
-                  {"ir_sha256=", &m->ir},     {"glibc=", &m->glibc}, {"mode=", &m->mode},
-                  {"left_out=", &m->left_out}};
+    } fields[] = {{"version=", &m->version},   {"arch=", &m->arches},    {"soc=", &m->chips},
+                  {"ir_sha256=", &m->ir},      {"glibc=", &m->glibc},    {"mode=", &m->mode},
+                  {"left_out=", &m->left_out}, {"machine=", &m->machine}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         const size_t size = strlen(fields[i].name);
         if (strncmp(line, fields[i].name, size) == 0) *fields[i].value = line + size;
@@ -102,6 +102,8 @@ static bool check_names(const struct manifest *m, char why[WHY]) {
         if (m->kernel[i] && !is_name(m->kernel[i])) bad = m->kernel[i];
     }
     for (const char *at = m->chips; !bad && next_word(&at, ' ', chip, sizeof chip);)
+        if (!is_name(chip)) bad = chip;
+    for (const char *at = m->machine; !bad && next_word(&at, ',', chip, sizeof chip);)
         if (!is_name(chip)) bad = chip;
     if (bad) snprintf(why, WHY, "'%.200s' is no name of an operator type, a kernel or a chip", bad);
     return !bad;
@@ -155,7 +157,7 @@ bool manifest_read(int package, struct manifest *m, char why[WHY]) {
         manifest_free(m);
         return false;
     }
-    m->version = m->arches = m->chips = m->ir = m->glibc = m->mode = m->left_out = "";
+    m->version = m->arches = m->chips = m->ir = m->glibc = m->mode = m->left_out = m->machine = "";
     if (read_lines(m, size, why)) return true;
     manifest_free(m);
     return false;

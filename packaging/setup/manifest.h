@@ -4,8 +4,8 @@
  * checksum. Lines, in this order:
  *
  *   package=ascgrad-opp               always the first
- *   name=value                        version, format, arch, soc, ops, left_out, made, ...;
- *                                     made= may repeat
+ *   name=value                        version, format, arch, soc, ops, machine, left_out, made,
+ *                                     ...; made= may repeat
  *   kernel TYPE name                  the kernel of an operator type
  *   owner TYPE ge=X aclnn=Y why       who has the type on which road; after an installation
  *   (empty)
@@ -39,6 +39,7 @@ struct manifest_entry {
 struct manifest {
     char *text; /* everything below points into it */
     const char *version, *arches, *chips, *ir, *glibc, *mode;
+    const char *machine; /* the chips that counted when it was installed, with commas */
     const char *type[MAX_TYPES], *kernel[MAX_TYPES]; /* operator types, and their kernels' names */
     const char *why[MAX_TYPES]; /* they belong to whom they belong; NULL before an installation */
     size_t types;

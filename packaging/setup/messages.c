@@ -19,6 +19,13 @@ void say(const struct setup *s, const char *format, ...) {
     va_end(args);
 }
 
+void tell(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    print(stdout, "ascgrad: ", format, args);
+    va_end(args);
+}
+
 void warn(const char *format, ...) {
     va_list args;
     va_start(args, format);

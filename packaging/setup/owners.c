@@ -16,29 +16,55 @@
 struct found {
     struct json ***list;
     size_t *count;
-    int *trouble;
+    struct offer *offer;
 };
 
 /* What is not there, or is something else, says nothing; what cannot be read may hide anything. */
 static void note_trouble(const struct found *f) {
-    if (errno != ENOENT && errno != ENOTDIR && errno != EINVAL && !*f->trouble) *f->trouble = errno;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EINVAL && !f->offer->trouble)
+        f->offer->trouble = errno;
+}
+
+/* A file that is listed, and says nothing to us: it may hide anything, too. */
+static void note_unread(int dir, const char *name, const char *what, int line,
+                        const struct found *f) {
+    char self[64], path[PATH_MAX] = "";
+    snprintf(self, sizeof self, "/proc/self/fd/%d", dir);
+    if (readlink(self, path, sizeof path - 1) < 0) path[0] = 0;
+    text_add(&f->offer->unread, "%s/%s %s", path, name, what);
+    if (line) text_add(&f->offer->unread, " (line %d)", line);
+    text_add(&f->offer->unread, "\n");
+    if (f->offer->unread.failed) f->offer->trouble = ENOMEM;
 }
 
 static void add_json(int dir, const char *name, const struct found *f) {
-    int line;
-    char *text = file_read_following(dir, name, NULL);
-    if (!text) note_trouble(f);
-    errno = ENOENT; /* no trouble, unless memory is short */
-    struct json *value = text ? json_parse(text, &line) : NULL;
-    struct json **more = value ? realloc(*f->list, (*f->count + 1) * sizeof **f->list) : NULL;
-    if (!more) note_trouble(f);
-    free(text);
-    if (!more) {
-        json_free(value);
+    int line = 0;
+    size_t size = 0;
+    errno = 0;
+    char *text = file_read_following(dir, name, &size);
+    if (!text && (errno == ENOENT || errno == ENOTDIR || errno == EINVAL || errno == ELOOP)) {
+        note_unread(dir, name, errno == EINVAL ? "is not a file" : "is a link to nothing", 0, f);
         return;
     }
-    *f->list = more;
-    more[(*f->count)++] = value;
+    if (!text) note_trouble(f);
+    if (!text) return;
+    errno = 0;
+    struct json *value = strlen(text) == size ? json_parse(text, &line) : NULL;
+    free(text);
+    if (!value && errno == ENOMEM) {
+        note_trouble(f);
+    } else if (!value || value->kind != JSON_OBJECT) {
+        note_unread(dir, name, "is not a JSON object", line, f);
+    } else {
+        struct json **more = realloc(*f->list, (*f->count + 1) * sizeof **f->list);
+        if (more) {
+            *f->list = more;
+            more[(*f->count)++] = value;
+            return;
+        }
+        note_trouble(f);
+    }
+    json_free(value);
 }
 
 /* Every JSON file in a directory, and in those inside it: newer CANNs have one a sub-package. */
@@ -68,8 +94,8 @@ static void add_all(int at, const char *path, const char *only, int deeper, cons
 
 void offer_add(int package, const char *chip, struct offer *offer) {
     char path[PATH_MAX];
-    const struct found stores = {&offer->store, &offer->stores, &offer->trouble};
-    const struct found indexes = {&offer->index, &offer->indexes, &offer->trouble};
+    const struct found stores = {&offer->store, &offer->stores, offer};
+    const struct found indexes = {&offer->index, &offer->indexes, offer};
     snprintf(path, sizeof path, TBE "/config/%s", chip);
     add_all(package, path, NULL, 1, &stores);
     snprintf(path, sizeof path, TBE "/kernel/config/%s", chip);
@@ -83,6 +109,7 @@ void offer_free(struct offer *offer) {
         json_free(offer->index[i]);
     free(offer->store);
     free(offer->index);
+    text_free(&offer->unread);
     *offer = (struct offer){0};
 }
 

@@ -25,10 +25,11 @@ struct offer {
     size_t stores;
     struct json **index; /* its indexes of kernel binaries: CANN may have one per sub-package */
     size_t indexes;
-    int trouble; /* errno of a file or directory that is there but could not be read, or 0 */
+    int trouble;        /* errno of a file or directory that is there but could not be read, or 0 */
+    struct text unread; /* what was read but is no JSON object, a line each with its place */
 };
 
-/* Adds what <package>/op_impl/ai_core/tbe has for the chip. What is no JSON is left out. */
+/* Adds what <package>/op_impl/ai_core/tbe has for the chip. */
 void offer_add(int package, const char *chip, struct offer *offer);
 void offer_free(struct offer *offer);
 

@@ -68,7 +68,7 @@ static int remove_files(struct setup *s, struct others *others) {
  * others, or a file system that cannot rename it, need the slow way. */
 static int remove_tree(struct setup *s, struct others *others) {
     const int vendors = s->target.vendors_fd;
-    if (!others->names.size) {
+    if (!others->names.size && s->stage_fd >= 0) {
         if (renameat(vendors, VENDOR, s->stage_fd, "gone") == 0) return DONE;
         if (errno != EXDEV)
             return give_up(FAILED, "cannot remove %s: %s", s->target.dir, strerror(errno));
@@ -129,7 +129,10 @@ int uninstall(struct setup *s) {
     }
     const size_t files = count_files(s);
     const bool listed = is_listed(s);
-    int status = stage_open(s);
+    /* On a full disk it goes without a stage: files are deleted, and none is made. */
+    int status = DONE;
+    if (stage_make(s) != 0 && errno != ENOSPC && errno != EDQUOT)
+        status = give_up(FAILED, "cannot write in %s: %s", s->target.vendors, strerror(errno));
     if (status == DONE) status = remove_package(s);
     stage_close(s);
     if (status != DONE) {

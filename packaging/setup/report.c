@@ -34,26 +34,77 @@ void preview(const struct setup *s) {
     say(s, "dry run: nothing was changed");
 }
 
-/* One sentence: why types are not on the aclnn road, and how to change that. */
+/* One sentence: why types are not on the aclnn road, and how to change that. What was asked for
+ * with an option is no warning. */
 static void say_compile(const struct setup *s) {
     size_t without = 0;
-    char log[PATH_MAX + 64];
+    char log[PATH_MAX + 64], chip[64];
+    const char *at = s->source.chips;
+    const bool asked = s->options.no_compile || s->options.graph_only;
     struct text sentence = {0};
     for (size_t i = 0; i < s->source.types; i++)
         without += !s->decision[i].here && !(s->options.no_override && s->decision[i].left);
     if (!without || !s->compile_note) return;
     snprintf(log, sizeof log, "%s/compile.log", s->target.dir);
-    text_add(&sentence, "%zu operator types are without kernel binaries, because %s", without,
-             s->compile_note);
+    text_add(&sentence, "%zu operator type%s without kernel binaries, because %s", without,
+             without == 1 ? " is" : "s are", s->compile_note);
     if (access(log, F_OK) == 0) text_add(&sentence, " (see %s)", log);
-    text_add(&sentence, "; to try again: sh ");
+    if (!s->chips.size)
+        text_add(&sentence, ". Choose the chip (the package is for %s)", s->source.chips);
+    text_add(&sentence, "; to compile them: sh ");
     text_quoted(&sentence, s->target.dir);
-    if (s->compile_failed) {
-        warn("%s/scripts/compile.sh", text_of(&sentence));
+    text_add(&sentence, "/scripts/compile.sh");
+    if (!s->chips.size && next_word(&at, ' ', chip, sizeof chip))
+        text_add(&sentence, " --chip=%s", chip);
+    if (asked && s->options.action == INSTALL) {
+        say(s, "%s", text_of(&sentence));
     } else {
-        say(s, "%s/scripts/compile.sh", text_of(&sentence));
+        warn("%s", text_of(&sentence));
     }
     text_free(&sentence);
+}
+
+/* A type's owners in the old version; "" where its package.info does not say. */
+static void owners_before(const struct manifest *old, const char *type, char graphs[32],
+                          char calls[32]) {
+    graphs[0] = calls[0] = 0;
+    for (size_t i = 0; i < old->types; i++) {
+        if (strcmp(old->type[i], type) != 0) continue;
+        if (!old->why[i] || sscanf(old->why[i], "ge=%31s aclnn=%31s", graphs, calls) != 2)
+            strcpy(graphs, manifest_offers(old, type) ? VENDOR : "CANN");
+    }
+}
+
+/* No type changes hands in silence. LOST: one that was ours is not, and nobody asked for that. */
+static int tell_changes(const struct setup *s) {
+    const bool asked =
+        s->options.action == INSTALL && (s->options.no_override || s->options.graph_only);
+    int status = DONE;
+    for (size_t i = 0; s->has_old && i < s->source.types; i++) {
+        const struct decision *d = &s->decision[i];
+        const char *type = s->source.type[i];
+        char graphs[32], calls[32];
+        owners_before(&s->old, type, graphs, calls);
+        const bool moved = graphs[0] && strcmp(graphs, owner_in_graphs(d)) != 0;
+        const bool called = calls[0] && strcmp(calls, owner_of_calls(d)) != 0;
+        if (!moved && !called) continue;
+        const bool lost =
+            (moved && strcmp(graphs, VENDOR) == 0) || (called && strcmp(calls, VENDOR) == 0);
+        struct text line = {0};
+        if (moved)
+            text_add(&line, "%s belonged to %s and now belongs to %s", type, graphs,
+                     owner_in_graphs(d));
+        else
+            text_add(&line, "aclnn calls of %s: %s before, %s now", type, calls, owner_of_calls(d));
+        text_add(&line, ": %s", text_of(&d->why));
+        if (lost)
+            warn("%s", text_of(&line));
+        else
+            tell("%s", text_of(&line));
+        text_free(&line);
+        if (lost && !asked) status = LOST;
+    }
+    return status;
 }
 
 static void say_dangers(const struct setup *s) {
@@ -66,6 +117,10 @@ static void say_dangers(const struct setup *s) {
     if (dir[strspn(dir, plain)])
         warn("GE compiles kernels only from paths of letters, digits and _-./ ; %s has others",
              dir);
+    struct line line;
+    for (const char *at = text_of(&s->unread); next_line(&at, &line);)
+        warn("%.*s: CANN may have any operator type in it, so types on that chip are left to CANN",
+             (int)line.size, line.s);
     if (!s->cann_known)
         warn(
             "there is no CANN to look at (ASCEND_OPP_PATH): every operator type is offered. Where "
@@ -78,10 +133,15 @@ static void say_dangers(const struct setup *s) {
                      s->source.type[i], s->source.type[i]);
 }
 
-void report(const struct setup *s) {
+int report(const struct setup *s) {
     const struct target *t = &s->target;
     struct text dir = {0};
     char builtin[PATH_MAX + 16];
+    if (s->options.only_fusion) {
+        say(s, "the graph pass is %s in %s", s->options.fusion ? "on" : "off", t->dir);
+        if (!s->options.quiet) puts("SUCCESS");
+        return DONE;
+    }
     text_quoted(&dir, t->dir);
     if (s->options.action == COMPILE) {
         say(s, "kernels of %s in %s", s->source.version, t->dir);
@@ -92,6 +152,7 @@ void report(const struct setup *s) {
     say_types(s, "");
     say(s, "chips: %s; machine: %s%s%s", s->source.chips, s->arch, s->chips.size ? " with " : "",
         text_of(&s->chips));
+    const int status = tell_changes(s);
     say_compile(s);
     say_dangers(s);
     snprintf(builtin, sizeof builtin, "%s/built-in", t->root);
@@ -105,5 +166,7 @@ void report(const struct setup *s) {
         say(s, "to check the installation: %s/bin/ascgrad doctor", text_of(&dir));
     }
     text_free(&dir);
-    if (!s->options.quiet) puts("SUCCESS");
+    if (!s->options.quiet)
+        puts(status == DONE ? "SUCCESS" : "DONE, but types that were ours are not: see above");
+    return status;
 }

@@ -27,8 +27,9 @@
 
 #define OLD_NAME "old" /* of the old version in the stage, where it takes two renames */
 
-/* Exit status. A function that ends the work returns one of these after saying why. */
-enum { DONE = 0, USAGE = 1, REFUSED = 2, FAILED = 3 };
+/* Exit status. A function that ends the work returns one of these after saying why. LOST is DONE,
+ * but an operator type that was ours is ours no more, and nobody asked for that. */
+enum { DONE = 0, USAGE = 1, REFUSED = 2, FAILED = 3, LOST = 4 };
 
 enum action { INSTALL, COMPILE, UNINSTALL };
 
@@ -41,6 +42,7 @@ struct options {
     const char *signals;      /* that the .run found not ignored, with commas; NULL: look */
     bool fusion, no_fusion;   /* neither: as it was, and off at first */
     bool for_all, no_override, graph_only, no_compile, force, dry_run, quiet;
+    bool only_fusion; /* `ascgrad fusion`: nothing else changes, and no owner is decided */
 };
 
 struct target {
@@ -59,7 +61,7 @@ struct target {
 /* What this installation decides about a type. */
 struct decision {
     bool left;         /* to CANN */
-    bool cann_has;     /* on a chip that counts here */
+    bool cann_has;     /* on a chip that counts here; also if its files there cannot be read */
     bool here;         /* ours with complete binaries on a chip that counts here */
     struct text why;   /* one sentence without its end, if it is not simply ours */
     struct text chips; /* of ours, with complete binaries; with commas */
@@ -79,7 +81,8 @@ struct setup {
     ino_t old_ino, new_ino;              /* 0: there is none */
     char stage_name[32], stage_kept[32]; /* now; and if it had to stay */
     int stage_fd, tree_fd;               /* the stage, and the new version in it; -1 without */
-    struct text chips; /* that count on this machine, with commas; empty: not known */
+    struct text chips;  /* that count on this machine, with commas; empty: not known */
+    struct text unread; /* files of CANN that say nothing to us, a line each */
     struct decision decision[MAX_TYPES];
     bool cann_known;          /* there was a CANN to look at */
     const char *compile_note; /* why there are no fresh binaries, or NULL */
@@ -91,6 +94,8 @@ extern volatile sig_atomic_t setup_stopped;
 
 /* messages.c */
 void say(const struct setup *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What must be known even with --quiet, but is no trouble. */
+void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int give_up(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A refusal that --force turns into a warning. */
@@ -107,7 +112,8 @@ void target_unmake(struct setup *s);   /* removes what any version made, if it i
 void target_back_out(struct setup *s); /* removes what this run made */
 
 /* stage.c */
-int stage_open(struct setup *s);
+int stage_make(struct setup *s);   /* -1 with errno */
+int stage_open(struct setup *s);   /* the same, in words */
 int stage_copy(struct setup *s);   /* the package as shipped, and what depends on the machine */
 int stage_seal(struct setup *s);   /* modes, package.info, files of others */
 void stage_close(struct setup *s); /* removes it, unless the old version is still needed */
@@ -121,12 +127,18 @@ int keep_strangers(struct setup *s);    /* from the old version to the new one *
 int keep_copy(struct setup *s, int to); /* all of the old version. -1 with errno */
 
 /* types.c */
-int types_find_chips(struct setup *s);
+int types_check_chips(const struct setup *s);   /* those of --chip= */
+int types_find_chips(struct setup *s);          /* needs the old version */
 int types_decide(struct setup *s, int package); /* by what lies in the open package directory */
-bool types_whole_on(const struct setup *s, const char *chip); /* binaries of all that may be ours */
+/* Should this type have binaries for the chip, and has not? */
+bool types_lacks(const struct setup *s, size_t type, const char *chip);
+/* Who has it: VENDOR, "CANN"; on aclnn's road also "refused" and "nobody". */
+const char *owner_in_graphs(const struct decision *d);
+const char *owner_of_calls(const struct decision *d);
 
 /* switches.c */
-int switches_apply(struct setup *s); /* the decisions, to the stage */
+int switches_apply(struct setup *s);  /* the decisions, to the stage */
+int switches_forget(struct setup *s); /* earlier ones: every type has its records again */
 
 /* compile.c */
 int compile_kernels(struct setup *s);
@@ -140,10 +152,12 @@ struct listing {
     bool listed; /* are we in it? */
     bool change; /* there is something to put in place */
     bool remove; /* nothing would be left of it */
+    bool over;   /* the disk is full: what is left of it goes over it */
+    struct text shorter;
 };
 int listing_add(struct setup *s, struct listing *listing);
 int listing_drop(struct setup *s, struct listing *listing);
-int listing_commit(struct setup *s, const struct listing *listing); /* -1 with errno */
+int listing_commit(struct setup *s, struct listing *listing); /* -1 with errno */
 bool is_listed(const struct setup *s);
 
 /* remove.c */
@@ -151,6 +165,6 @@ int uninstall(struct setup *s);
 
 /* report.c */
 void preview(const struct setup *s);
-void report(const struct setup *s);
+int report(const struct setup *s); /* DONE or LOST */
 
 #endif

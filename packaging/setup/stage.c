@@ -24,7 +24,7 @@ static bool is_private(int stage) {
 }
 
 /* No small letters in the random part: nnopbase takes the first ".o" of a path for its end. */
-int stage_open(struct setup *s) {
+int stage_make(struct setup *s) {
     unsigned char bytes[6];
     for (int tries = 0; tries < 100; tries++) {
         if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) break;
@@ -33,14 +33,18 @@ int stage_open(struct setup *s) {
         if (mkdirat(s->target.vendors_fd, s->stage_name, 0700) == 0) {
             s->stage_fd = dir_open(s->target.vendors_fd, s->stage_name);
             if (s->stage_fd < 0 || !is_private(s->stage_fd)) break;
-            if (s->options.action == UNINSTALL) return DONE;
+            if (s->options.action == UNINSTALL) return 0;
             s->tree_fd = dir_make(s->stage_fd, VENDOR, s->target.dir_mode);
-            if (s->tree_fd < 0) break;
-            return DONE;
+            return s->tree_fd < 0 ? -1 : 0;
         }
         s->stage_name[0] = 0;
         if (errno != EEXIST) break;
     }
+    return -1;
+}
+
+int stage_open(struct setup *s) {
+    if (stage_make(s) == 0) return DONE;
     return give_up(FAILED, "cannot write in %s: %s", s->target.vendors, strerror(errno));
 }
 
@@ -200,13 +204,23 @@ static int add_sum(void *context, int at, const char *path, const struct stat *i
     return DONE;
 }
 
-/* Who has a type on which road. */
-static void add_owner(struct text *info, const struct setup *s, size_t type) {
-    const struct decision *d = &s->decision[type];
-    const char *ge = d->left ? "CANN" : VENDOR;
-    const char *aclnn = d->left ? "CANN" : d->here ? VENDOR : d->cann_has ? "refused" : "nobody";
-    text_add(info, "owner %s ge=%s aclnn=%s %s\n", s->source.type[type], ge, aclnn,
-             text_of(&d->why));
+/* Whose the types are: as it was decided now, or as it was. */
+static void add_owners(struct text *info, const struct setup *s) {
+    const struct manifest *m = &s->source;
+    const bool as_it_was = s->options.only_fusion;
+    text_add(info, "machine=%s\nleft_out=", as_it_was ? m->machine : text_of(&s->chips));
+    if (as_it_was) text_add(info, "%s", m->left_out);
+    for (size_t i = 0, n = 0; i < m->types; i++)
+        if (!as_it_was && s->decision[i].left) text_add(info, "%s%s", n++ ? " " : "", m->type[i]);
+    text_add(info, "\n");
+    for (size_t i = 0; i < m->types; i++) {
+        const struct decision *d = &s->decision[i];
+        if (!as_it_was)
+            text_add(info, "owner %s ge=%s aclnn=%s %s\n", m->type[i], owner_in_graphs(d),
+                     owner_of_calls(d), text_of(&d->why));
+        else if (m->why[i])
+            text_add(info, "owner %s %s\n", m->type[i], m->why[i]);
+    }
 }
 
 /* package.info: what was shipped, what this installation did, and the files as they are now. */
@@ -224,16 +238,11 @@ static int write_info(struct setup *s) {
     text_add(&info, "\nir_sha256=%s\nglibc=%s\n", m->ir, m->glibc);
     for (size_t i = 0; i < m->types; i++)
         text_add(&info, "kernel %s %s\n", m->type[i], m->kernel[i] ? m->kernel[i] : "");
-    text_add(&info, "mode=%s\nmachine=%s\nleft_out=",
+    text_add(&info, "mode=%s\n",
              o->graph_only    ? "graph-only"
              : o->no_override ? "no-override"
-                              : "default",
-             text_of(&s->chips));
-    for (size_t i = 0, n = 0; i < m->types; i++)
-        if (s->decision[i].left) text_add(&info, "%s%s", n++ ? " " : "", m->type[i]);
-    text_add(&info, "\n");
-    for (size_t i = 0; i < m->types; i++)
-        add_owner(&info, s, i);
+                              : "default");
+    add_owners(&info, s);
     for (const char *at = text_of(&s->target.made); next_line(&at, &line);)
         text_add(&info, "made=%.*s\n", (int)line.size, line.s);
     text_add(&info, "\n%send %zu\n", text_of(&sums.lines), sums.count);

@@ -76,6 +76,11 @@ static int apply_records(struct setup *s) {
     return status < 0 ? cannot("read", WHOLE) : status;
 }
 
+/* Before anything is decided, nothing is left out. */
+int switches_forget(struct setup *s) {
+    return apply_records(s);
+}
+
 /* Removes a file or a directory of the stage, if it is there. */
 __attribute__((format(printf, 2, 3))) static int drop(struct setup *s, const char *format, ...) {
     char path[PATH_MAX];
@@ -160,7 +165,7 @@ static int apply_library(struct setup *s, const char *path) {
         if (chips && d->chips.size >= CHIPS_FIELD)
             status = give_up(FAILED, "%s has no room for the chips %s", path, text_of(&d->chips));
         else if (chips)
-            memcpy(memset(chips, 0, CHIPS_FIELD), text_of(&d->chips), d->chips.size);
+            memcpy(memset(chips, 0, CHIPS_FIELD), text_of(&d->chips), d->left ? 0 : d->chips.size);
         if (!offer || (!chips && strstr(path, "opmaster")))
             status = give_up(FAILED, "%s has no switch for %s", path, s->source.type[i]);
     }

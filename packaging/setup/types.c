@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which operator types this installation offers. The rule is in owners.h: a type that CANN has on a
- * chip is ours only if our binaries for that chip are complete. The chips that count are those of
- * this machine; if nobody can tell, all that CANN has operators for.
+ * chip is ours only if our binaries for that chip are complete. The chips that count are those that
+ * counted for the version before, and those that --chip= or npu-smi names; where nobody names one,
+ * those that CANN has kernels for; and if that tells nothing, all that CANN has operators for.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -63,35 +64,67 @@ static void add_chip(struct text *chips, const char *chip) {
     if (!word_in(chip, text_of(chips), ',')) text_add(chips, "%s%s", chips->size ? "," : "", chip);
 }
 
-int types_find_chips(struct setup *s) {
-    if (!s->options.chips) {
-        chips_of_machine(&s->chips);
-        return DONE;
-    }
-    char chip[64];
-    for (const char *at = s->options.chips; next_word(&at, ',', chip, sizeof chip);) {
-        if (!word_in(chip, s->source.chips, ' '))
-            return give_up(USAGE, "--chip: there is no ascgrad for '%s'; the package is for %s",
-                           chip, s->source.chips);
-        add_chip(&s->chips, chip);
-    }
-    return s->chips.size ? DONE : give_up(USAGE, "--chip names no chip");
-}
-
-/* Every chip that CANN or this package has operators for. */
-static void all_chips(const struct setup *s, struct roots *roots, struct text *chips) {
+/* The chips that CANN has a directory for there. */
+static void chips_in(struct roots *roots, const char *path, struct text *chips) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     for (size_t i = 0; i < roots->count; i++) {
-        const int dir = openat(roots->fd[i], TBE "/config", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        const int dir = openat(roots->fd[i], path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (dir < 0 && (errno == ENOENT || errno == ENOTDIR)) continue;
         DIR *list = dir < 0 ? NULL : fdopendir(dir);
         if (!list) roots->trouble = errno;
         for (struct dirent *entry; list && (errno = 0, entry = readdir(list));)
-            if (entry->d_name[0] != '.') add_chip(chips, entry->d_name);
+            if (!entry->d_name[strspn(entry->d_name, letters)] && strlen(entry->d_name) < 64)
+                add_chip(chips, entry->d_name);
         if (errno) roots->trouble = errno;
         if (list) closedir(list);
     }
+}
+
+int types_check_chips(const struct setup *s) {
+    bool any = !s->options.chips;
     char chip[64];
+    for (const char *at = any ? "" : s->options.chips; next_word(&at, ',', chip, sizeof chip);) {
+        if (!word_in(chip, s->source.chips, ' '))
+            return give_up(USAGE, "--chip: there is no ascgrad for '%s'; the package is for %s",
+                           chip, s->source.chips);
+        any = true;
+    }
+    return any ? DONE : give_up(USAGE, "--chip names no chip");
+}
+
+int types_find_chips(struct setup *s) {
+    struct text named = {0};
+    char chip[64];
+    for (const char *at = s->old.machine; at && next_word(&at, ',', chip, sizeof chip);)
+        add_chip(&s->chips, chip);
+    if (s->options.chips)
+        text_add(&named, "%s", s->options.chips);
+    else
+        chips_of_machine(&named);
+    for (const char *at = text_of(&named); next_word(&at, ',', chip, sizeof chip);)
+        add_chip(&s->chips, chip);
+    bool failed = named.failed;
+    text_free(&named);
+    int trouble = 0;
+    if (!s->chips.size && !failed) {
+        struct roots roots;
+        open_roots(s, &roots);
+        chips_in(&roots, TBE "/kernel/config", &s->chips);
+        close_roots(&roots);
+        trouble = roots.trouble;
+    }
+    failed = failed || s->chips.failed;
+    if (trouble) return give_up(FAILED, "cannot read CANN's kernels: %s", strerror(trouble));
+    return failed ? give_up(FAILED, "out of memory") : DONE;
+}
+
+/* Every chip that CANN or this package has operators for. */
+static void all_chips(const struct setup *s, struct roots *roots, struct text *chips) {
+    char chip[64];
+    chips_in(roots, TBE "/config", chips);
     for (const char *at = s->source.chips; next_word(&at, ' ', chip, sizeof chip);)
+        add_chip(chips, chip);
+    for (const char *at = text_of(&s->chips); next_word(&at, ',', chip, sizeof chip);)
         add_chip(chips, chip);
 }
 
@@ -103,8 +136,10 @@ static void look_at_chip(struct setup *s, int package, struct roots *roots, cons
     offer_add(package, chip, &ours);
     for (size_t i = 0; i < roots->count; i++)
         offer_add(roots->fd[i], chip, &cann);
-    if (ours.trouble) roots->trouble = ours.trouble;
+    if (ours.trouble || ours.unread.size) roots->trouble = ours.trouble ? ours.trouble : EBADMSG;
     if (cann.trouble) roots->trouble = cann.trouble;
+    const bool hidden = counts && cann.unread.size; /* any type may be in there */
+    if (hidden) text_add(&s->unread, "%s", text_of(&cann.unread));
     for (size_t i = 0; i < s->source.types; i++) {
         struct decision *d = &s->decision[i];
         const char *type = s->source.type[i];
@@ -118,9 +153,12 @@ static void look_at_chip(struct setup *s, int package, struct roots *roots, cons
         }
         if (complete) add_chip(&d->chips, chip);
         d->here = d->here || (complete && counts);
-        if (counts && offer_has(&cann, type)) {
+        if (hidden || (counts && offer_has(&cann, type))) {
             d->cann_has = true;
-            if (!complete && !d->left) {
+            if (hidden && !d->left) {
+                d->left = true;
+                text_add(&d->why, "CANN may have it on %s, in a file that cannot be read", chip);
+            } else if (!complete && !d->left) {
                 d->left = true;
                 text_add(&d->why, "CANN has it on %s, ascgrad has %s there", chip,
                          has ? text_of(&why) : "no kernels");
@@ -155,10 +193,7 @@ static void settle(const struct setup *s, struct decision *d) {
         d->why = why;
         d->left = false;
     }
-    if (d->left) {
-        text_free(&d->chips);
-        d->here = false;
-    }
+    if (d->left) d->here = false;
     if (!d->why.size && !has_kernel_here(s, d))
         text_add(&d->why, "ascgrad has no kernel for %s", text_of(&s->chips));
     if (!d->why.size && !d->here)
@@ -183,13 +218,14 @@ int types_decide(struct setup *s, int package) {
         text_free(&s->decision[i].has);
         s->decision[i] = (struct decision){0};
     }
+    text_free(&s->unread);
     all_chips(s, &roots, &chips);
     for (const char *at = text_of(&chips); next_word(&at, ',', chip, sizeof chip);) {
         const bool counts = !s->chips.size || word_in(chip, text_of(&s->chips), ',');
         if (counts || word_in(chip, s->source.chips, ' '))
             look_at_chip(s, package, &roots, chip, counts);
     }
-    bool failed = chips.failed;
+    bool failed = chips.failed || s->unread.failed;
     text_free(&chips);
     close_roots(&roots);
     for (size_t i = 0; i < s->source.types; i++) {
@@ -204,12 +240,16 @@ int types_decide(struct setup *s, int package) {
     return failed ? give_up(FAILED, "out of memory") : DONE;
 }
 
-bool types_whole_on(const struct setup *s, const char *chip) {
-    for (size_t i = 0; i < s->source.types; i++) {
-        const struct decision *d = &s->decision[i];
-        if (s->options.no_override && d->cann_has) continue;
-        if (!word_in(chip, text_of(&d->has), ',')) continue;
-        if (d->left || !word_in(chip, text_of(&d->chips), ',')) return false;
-    }
-    return true;
+bool types_lacks(const struct setup *s, size_t type, const char *chip) {
+    const struct decision *d = &s->decision[type];
+    if (s->options.no_override && d->cann_has) return false;
+    return word_in(chip, text_of(&d->has), ',') && !word_in(chip, text_of(&d->chips), ',');
+}
+
+const char *owner_in_graphs(const struct decision *d) {
+    return d->left ? "CANN" : VENDOR;
+}
+
+const char *owner_of_calls(const struct decision *d) {
+    return d->left ? "CANN" : d->here ? VENDOR : d->cann_has ? "refused" : "nobody";
 }

@@ -9,7 +9,8 @@
 set -eu
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-fix=$(mktemp -d "${TMPDIR:-/tmp}/ascgrad-test.XXXXXX")
+# No dot before the random part: nnopbase takes the first ".o" of a path for the end of a kernel's.
+fix=$(mktemp -d "${TMPDIR:-/tmp}/ascgrad-test-XXXXXX")
 trap 'chmod -R u+rwX "$fix"; rm -rf "$fix"' EXIT
 trap 'exit 1' HUP INT TERM
 chmod 755 "$fix"
@@ -20,7 +21,7 @@ ir=$ASCGRAD_BUILD/ir.json
 export fix ir ASCGRAD_BUILD ASCGRAD_BIN
 build_fixture
 
-[ $# -gt 0 ] || set -- install targets fusion doctor damage redteam faults signals parallel \
+[ $# -gt 0 ] || set -- install targets config fusion doctor damage redteam faults signals parallel \
     reproducible kernels owners shellcheck contents launchers real
 
 one() {

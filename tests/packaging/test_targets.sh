@@ -113,14 +113,17 @@ config() {
     # shellcheck disable=SC2059
     same "config.ini after '$1'" "$(cat "$base/cann/opp/vendors/config.ini")" "$(printf "$2")"
 }
-config '' 'load_priority=ascgrad\n'
-config 'load_priority=\n' 'load_priority=ascgrad\n'
+mark='# the lines below are those from before ascgrad was installed\n'
+config '' "load_priority=ascgrad\n$mark"
+config 'load_priority=\n' "load_priority=ascgrad\n${mark}load_priority=\n"
 config 'load_priority=a,b' 'load_priority=ascgrad,a,b\n'
 config 'load_priority=a,ascgrad,b\n' 'load_priority=ascgrad,a,b\n'
 config 'load_priority=ascgrad\n' 'load_priority=ascgrad\n'
-config 'load_priority=a, ascgrad ,b,,a\r\n' 'load_priority=ascgrad,a,b\n'
-config '# comment\nload_priority=a\nother=1\n' 'load_priority=ascgrad,a\n# comment\nother=1\n'
-config 'other=1\n' 'load_priority=ascgrad\nother=1\n'
+config 'load_priority=a, ascgrad ,b,,a\r\n' 'load_priority=ascgrad,a, b,,a\r\n'
+config 'load_priority=ascgrad\r\n' 'load_priority=ascgrad\n'
+config '# comment\nload_priority=a\nother=1\n' \
+    "load_priority=ascgrad,a\n${mark}# comment\nload_priority=a\nother=1\n"
+config 'other=1\n' "load_priority=ascgrad\n${mark}other=1\n"
 config 'load_priority=ascgrad-x,ascgrad2,xascgrad,ascgrad.x\n' \
     'load_priority=ascgrad,ascgrad-x,ascgrad2,xascgrad,ascgrad.x\n'
 expect "uninstall among neighbours" sh "$fix/one.run" --uninstall
