@@ -281,7 +281,13 @@ int main(int argc, char **argv) {
     const int status = run(&s, argc, argv);
     for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
         close(fd); /* a directory of many levels takes as many */
-    if (s.options.temporary && tree_remove(AT_FDCWD, s.options.temporary) != 0)
-        warn("could not delete %s: %s", s.options.temporary, strerror(errno));
+    const char *temporary = s.options.temporary;
+    if (temporary && tree_remove(AT_FDCWD, temporary) != 0) {
+        struct text answer = {0}; /* the shell that started us has rm, too */
+        const int trouble = errno;
+        if (!ask((const char *const[]){"rm", "-rf", "--", temporary, NULL}, &answer))
+            warn("could not delete %s: %s", temporary, strerror(trouble));
+        text_free(&answer);
+    }
     return status;
 }

@@ -21,7 +21,7 @@ ir=$ASCGRAD_BUILD/ir.json
 export fix ir ASCGRAD_BUILD ASCGRAD_BIN
 build_fixture
 
-[ $# -gt 0 ] || set -- install targets config fusion doctor damage redteam faults signals parallel \
+[ $# -gt 0 ] || set -- install targets config silence fusion doctor damage redteam faults signals parallel \
     reproducible kernels owners shellcheck contents launchers real
 
 one() {
