@@ -39,7 +39,20 @@ static aclnnStatus check_pointers(const struct door_op *op, const struct door_ar
     return ACL_SUCCESS;
 }
 
-/* dtype[i] becomes that of tensor i, or NONE. */
+bool door_is_empty(const aclTensor *tensor) {
+    int64_t *dim = NULL;
+    uint64_t rank = 0;
+    bool empty = false;
+    if (aclGetViewShape(tensor, &dim, &rank) != ACL_SUCCESS) return false;
+    for (uint64_t i = 0; i < rank; i++) {
+        empty = empty || dim[i] == 0;
+    }
+    door_delete_array(dim);
+    return empty;
+}
+
+/* dtype[i] becomes that of tensor i, or NONE; also NONE for an output without elements, which may
+ * say what it likes. */
 static aclnnStatus read_dtypes(const struct door_op *op, const struct door_arg *arg,
                                const aclTensor *const tensor[], uint32_t count, int32_t dtype[]) {
     for (uint32_t i = 0; i < count; i++) {
@@ -57,7 +70,7 @@ static aclnnStatus read_dtypes(const struct door_op *op, const struct door_arg *
             return door_refuse(DOOR_INVALID, op, "the format of %s must be ND, not number %d",
                                arg[i].name, (int)format);
         }
-        dtype[i] = (int32_t)type;
+        dtype[i] = arg == op->out && door_is_empty(tensor[i]) ? NONE : (int32_t)type;
     }
     return ACL_SUCCESS;
 }

@@ -174,6 +174,14 @@ static const aclTensor *no_output(int32_t dtype) {
     return tensor;
 }
 
+/* What nnopbase gets for an output. Kernels are found by the dtypes of all outputs, so that one
+ * without elements must have that of the column, too. */
+static const aclTensor *output(const aclTensor *given, int32_t dtype) {
+    aclDataType type = ACL_DT_UNDEFINED;
+    const bool fits = given && aclGetDataType(given, &type) == ACL_SUCCESS && (int)type == dtype;
+    return fits ? given : no_output(dtype);
+}
+
 static aclnnStatus add_all(const struct door_op *op, void *executor, const aclTensor *const in[],
                            union door_value attr[], const aclTensor *const out[],
                            int64_t list[LENGTHS], const struct nnopbase_column *column) {
@@ -188,7 +196,7 @@ static aclnnStatus add_all(const struct door_op *op, void *executor, const aclTe
         code = add_attrs(op, executor, attr, list);
     }
     for (uint32_t i = 0; code == ACL_SUCCESS && i < op->outputs; i++) {
-        const aclTensor *tensor = out[i] ? out[i] : no_output(column->out[i].dtype);
+        const aclTensor *tensor = output(out[i], column->out[i].dtype);
         code = tensor ? NnopbaseAddOutput(executor, tensor, i) : DOOR_INNER;
     }
     return code;
