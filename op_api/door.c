@@ -4,7 +4,7 @@
  * learns the size of the workspace; door_run launches. The order of the calls is that of CANN's
  * generated code, which the cache of launches relies on.
  */
-#include "door.h"
+#include "gaps.h"
 
 #include "../core/verbose.h"
 
@@ -304,6 +304,8 @@ aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
     const uint64_t begin = NnopbaseMsprofSysTime();
     const double told = ascgrad_verbose_clock();
     const struct nnopbase_column *column;
+    const aclTensor *given[DOOR_MAX_TENSORS];
+    struct door_gaps *gaps = NULL;
     int64_t list[LENGTHS];
     void *opened;
     if (!workspace_size || !executor) {
@@ -319,14 +321,23 @@ aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
         code = open_executor(op, &op->state->calls, &opened);
     }
     if (code == ACL_SUCCESS) {
-        code = add_all(op, opened, in, attr, out, list, column);
+        code = door_gaps_open(op, out, given, &gaps);
+    }
+    if (code == ACL_SUCCESS) {
+        code = add_all(op, opened, in, attr, given, list, column);
     }
     if (code == ACL_SUCCESS) {
         code = prepare(op, opened, workspace_size);
     }
     if (code == ACL_SUCCESS) {
+        code = door_gaps_size(op, gaps, workspace_size);
+    }
+    if (code == ACL_SUCCESS) {
         *executor = opened;
+        door_gaps_keep(opened, gaps);
         NnopbaseReportApiInfo(begin, &op->state->prepare_id);
+    } else {
+        door_gaps_free(gaps);
     }
     if (told > 0) {
         tell(op, in, out, code, *workspace_size, told);
@@ -343,7 +354,13 @@ aclnnStatus door_run(const struct door_op *op, void *workspace, uint64_t workspa
         return door_refuse(DOOR_NULL, op, "%s must not be NULL",
                            executor ? "workspace" : "executor");
     }
-    aclnnStatus code = NnopbaseGetUnContExecutor(executor, &copies, &size);
+    struct door_gaps *gaps = door_gaps_find(executor);
+    aclnnStatus code =
+        gaps ? door_gaps_place(op, gaps, executor, workspace, &workspace_size) : ACL_SUCCESS;
+    void *rest = (char *)workspace + workspace_size;
+    if (code == ACL_SUCCESS) {
+        code = NnopbaseGetUnContExecutor(executor, &copies, &size);
+    }
     if (code == ACL_SUCCESS && copies) {
         union api api;
         if (workspace_size < size) {
@@ -360,6 +377,9 @@ aclnnStatus door_run(const struct door_op *op, void *workspace, uint64_t workspa
     }
     if (code == ACL_SUCCESS) {
         code = NnopbaseRunWithWorkspace(executor, stream, workspace, workspace_size);
+    }
+    if (code == ACL_SUCCESS && gaps) {
+        code = door_gaps_fill(op, gaps, rest, stream);
     }
     if (code == ACL_SUCCESS) {
         NnopbaseReportApiInfo(begin, &op->state->run_id);

@@ -70,8 +70,9 @@ aclnnStatus door_check(const struct door_op *op, const aclTensor *const in[],
                        const union door_value attr[], const aclTensor *const out[],
                        const struct nnopbase_column **column);
 
-/* Has it no elements? */
+/* Has it no elements? No gaps? */
 bool door_is_empty(const aclTensor *tensor);
+bool door_is_dense(const aclTensor *tensor);
 
 /* Tells the sentence "<function>: ..." where CANN shows messages (message.c); returns the code. */
 aclnnStatus door_refuse(aclnnStatus code, const struct door_op *op, const char *format, ...)

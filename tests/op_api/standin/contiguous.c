@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands in for the one pair of functions of CANN's libopapi_math.so that the aclnn functions of a
- * package use: aclnnContiguous, which copies tensors with gaps into the workspace.
+ * Stands in for the two pairs of functions of CANN's libopapi_math.so that the aclnn functions of a
+ * package use: aclnnContiguous, which copies tensors with gaps into the workspace, and
+ * aclnnInplaceCopy, which copies one tensor into another.
  */
 #include "copies.h"
 
@@ -59,5 +60,46 @@ API aclnnStatus aclnnContiguous(void *workspace, uint64_t size, aclOpExecutor *e
     if (!c->repeatable) {
         free(c);
     }
+    return ACL_SUCCESS;
+}
+
+enum { FILL_WORKSPACE = 96 }; /* it asks for some, so that it must be given */
+
+API aclnnStatus aclnnInplaceCopyGetWorkspaceSize(aclTensor *to, const aclTensor *from,
+                                                 uint64_t *size, aclOpExecutor **executor);
+API aclnnStatus aclnnInplaceCopy(void *workspace, uint64_t size, aclOpExecutor *executor,
+                                 aclrtStream stream);
+
+API aclnnStatus aclnnInplaceCopyGetWorkspaceSize(aclTensor *to, const aclTensor *from,
+                                                 uint64_t *size, aclOpExecutor **executor) {
+    struct standin_fill *f = calloc(1, sizeof *f);
+    if (!f || standin_elements(to) != standin_elements(from) || to->dtype != from->dtype) {
+        free(f);
+        return STANDIN_INVALID;
+    }
+    *f = (struct standin_fill){STANDIN_FILL, *to, *from};
+    *size = FILL_WORKSPACE;
+    *executor = (aclOpExecutor *)f;
+    return ACL_SUCCESS;
+}
+
+API aclnnStatus aclnnInplaceCopy(void *workspace, uint64_t size, aclOpExecutor *executor,
+                                 aclrtStream stream) {
+    struct standin_fill *f = (struct standin_fill *)executor;
+    (void)stream;
+    if (!f || f->magic != STANDIN_FILL || size < FILL_WORKSPACE || !f->from.data) {
+        return STANDIN_INVALID;
+    }
+    memset(workspace, 0xa5, FILL_WORKSPACE);
+    const size_t bytes = standin_size(f->to.dtype);
+    for (int64_t n = 0; n < standin_elements(&f->to); n++) {
+        int64_t rest = n, at = 0;
+        for (uint64_t i = f->to.rank; i-- > 0; rest /= f->to.dim[i]) {
+            at += rest % f->to.dim[i] * f->to.stride[i];
+        }
+        memcpy((char *)standin_address(&f->to) + at * (int64_t)bytes,
+               (const char *)standin_address(&f->from) + n * (int64_t)bytes, bytes);
+    }
+    free(f);
     return ACL_SUCCESS;
 }

@@ -10,6 +10,13 @@
 
 #define STANDIN_COPIES 0x5e1f5e1f00000001ull
 
+/* The executor of aclnnInplaceCopy. */
+#define STANDIN_FILL 0x5e1f5e1f0000000full
+struct standin_fill {
+    uint64_t magic;
+    aclTensor to, from;
+};
+
 struct standin_copies {
     uint64_t magic;
     bool repeatable;
