@@ -204,7 +204,8 @@ static void outputs_with_gaps(void **state) {
                                                   ACL_FORMAT_ND, &step, 1, wide[o]);
             }
             const aclnnStatus got = call_run(&call, &workspace);
-            if (got != ACL_SUCCESS) fail_msg("%s, %u: %d, %s", call.functions->name, which, got, aclGetRecentErrMsg());
+            if (got != ACL_SUCCESS)
+                fail_msg("%s, %u: %d, %s", call.functions->name, which, got, aclGetRecentErrMsg());
             for (uint32_t o = 0; o < outputs; o++) {
                 if (!wide[o]) continue;
                 for (size_t k = 0; k < call.out[o].bytes / 2; k++) {
