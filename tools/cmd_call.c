@@ -391,11 +391,25 @@ static int execute_reference(struct request *r) {
     return memory ? EXIT_DONE : EXIT_FILES;
 }
 
+/* The last of two would win without a word. */
+static int check_files(const struct request *r, const struct words *w) {
+    const char *file[ASCGRAD_OUTPUTS_MAX + 2] = {w->report, r->trace};
+    memcpy(file + 2, w->file, sizeof w->file);
+    for (size_t i = 0; i < sizeof file / sizeof file[0]; i++)
+        for (size_t k = 0; k < i; k++)
+            if (file[i] && file[k] && strcmp(file[i], file[k]) == 0) {
+                complain("%s is to be written twice", file[i]);
+                return EXIT_USAGE;
+            }
+    return EXIT_DONE;
+}
+
 int cmd_run(int argc, char **argv) {
     struct request r;
     struct words w;
     struct ascgrad_report report;
     int status = parse(&r, &w, FOR_RUN, argc, argv);
+    if (status == EXIT_DONE) status = check_files(&r, &w);
     if (status == EXIT_DONE && w.reference && (w.report || r.fast || r.trace)) {
         complain("--reference goes without --fast, --report and --trace");
         status = EXIT_USAGE;

@@ -127,6 +127,8 @@ expect 1 "no option '--fast'" "$ascgrad" tile ExpSegsumGrad --fast
 
 # run: the worked example in three dtypes, checked and fast
 expect 0 '' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy --out grad_input=o.npy --report r.json
+expect 1 'o.npy is to be written twice' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy \
+  --out grad_input=o.npy --report o.npy
 expect 0 '' "$python" -c 'import numpy as np, json; assert np.load("o.npy").tolist() == [[0, 3, 4, 3]]; assert json.load(open("r.json"))["gm_write"] == 16'
 expect 0 '' "$ascgrad" run ExpSegsumGrad --in grad_output=half.npy --in grad_self=half.npy --out grad_input=h.npy --fast
 expect 0 '' "$python" -c 'import numpy as np; a = np.load("h.npy"); assert a.dtype == np.float16 and a.tolist() == [[0, 3, 4, 3]]'
