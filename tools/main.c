@@ -21,7 +21,7 @@ static const char help[] =
     "  infer OP --in NAME=SPEC ...       output shapes: one line per output\n"
     "  tile  OP --in NAME=SPEC ...       what tiling decides, as JSON\n"
     "  run   OP --in NAME=FILE --out NAME=FILE ...   run on the CPU twin\n"
-    "  perf  OP --in NAME=SPEC ...       cycle model against the memory roofline, as JSON\n"
+    "  perf  OP --in NAME=SPEC ...       cycle model, data in memory and in the L2, as JSON\n"
     "  check [OP] [--list]               every operator on the twin against the reference\n"
     "  check --rows FILE                 the same for your own rows: OP NAME=SPEC ... NAME=VALUE\n"
     "  support                           the support matrix\n"
