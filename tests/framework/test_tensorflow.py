@@ -191,6 +191,24 @@ def test_raw_operators():
     assert np.allclose(q_grad, x[0, :, 0] * factor, atol=1e-5)  # the operator's default formula
 
 
+def test_raw_norm_rope_concat():
+    """No required input has the dtype of the weights' gradients: without weights nothing needs to be said of it, and
+    float32 weights stand beside 16-bit x."""
+    x = rand(2, 5, 3, 8, dtype=tf.bfloat16)
+    stats, empty = tf.ones((2, 5, 3, 1)), {name: [] for name in (
+        "encoder_query", "encoder_key", "rope_sin", "rope_cos", *(f"{stream}_{part}" for stream in at.STREAMS
+                                                                  for part in ("weight", "mean", "rstd")))}
+    def raw(kind, **more):
+        return at.ops.norm_rope_concat_grad(
+            grad_query_output=tf.transpose(x, (0, 2, 1, 3)), grad_key_output=tf.transpose(x, (0, 2, 1, 3)),
+            grad_value_output=tf.transpose(x, (0, 2, 1, 3)), query=x, key=x, norm_type=kind, **{**empty, **more})
+    assert np.array_equal(raw(0).grad_query, x)
+    rstd = {f"norm_{name}_rstd": [stats] for name in ("query", "key")}
+    wide = raw(4, **rstd, norm_query_weight=[tf.ones(8)], norm_key_weight=[tf.ones(8)], Tgrad_norm_query_weight=tf.float32)
+    want = tf.reduce_sum(tf.cast(x, tf.float32) ** 2, (0, 1, 2))
+    close(wide.grad_norm_query_weight, tf.cast(want, tf.float64), tf.float32, "float32 weights beside bfloat16 x")
+
+
 def test_dynamic_batch():
     spec = tf.TensorSpec((None, 3, 2, 4), tf.float32)
     table = rand(1, 3, 1, 4)
@@ -345,6 +363,17 @@ def test_registration_follows_the_ir():
         defaults = {a.name: getattr(a.default_value, a.default_value.WhichOneof("value")) for a in known.attr
                     if a.HasField("default_value") and a.name in dict(ir["attr"])}
         assert defaults == ir["default"], (op, defaults)
+
+
+def test_the_language_is_named():
+    """TensorFlow before 2.7 is C++14 and does not say so; the standard of a newer one stays."""
+    own = tf.sysconfig.get_compile_flags
+    try:
+        for said, added in ((["-I/x"], ["-std=c++14"]), (["-I/x", "--std=c++17"], []), (["-std=c++20"], [])):
+            tf.sysconfig.get_compile_flags = lambda said=said: said
+            assert _build.flags() == said + added, _build.flags()
+    finally:
+        tf.sysconfig.get_compile_flags = own
 
 
 def test_the_library_is_cached():

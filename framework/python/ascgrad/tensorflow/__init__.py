@@ -103,8 +103,9 @@ def _norm_rope_concat_grad(op, dquery, dkey, dvalue, *_):
         stats[f"{stream}_weight"] = given[f"{stream}_weight"] if kind in (2, 4) else []
         stats[f"{stream}_mean"] = [op.outputs[3 + 2 * i]] if used and kind < 3 else []
         stats[f"{stream}_rstd"] = [op.outputs[4 + 2 * i]] if used else []
+    weights = [t[0].dtype for name, t in stats.items() if name.endswith("_weight") and t]
     grads = ops.norm_rope_concat_grad(
-        grad_query_output=dquery, grad_key_output=dkey, grad_value_output=dvalue, query=op.inputs[0],
+        Tgrad_norm_query_weight=weights[0] if weights else tf.float32, grad_query_output=dquery, grad_key_output=dkey, grad_value_output=dvalue, query=op.inputs[0],
         key=op.inputs[1], encoder_query=given["encoder_query"], encoder_key=given["encoder_key"],
         rope_sin=given["rope_sin"], rope_cos=given["rope_cos"], **stats, **kinds)
     out = [grads.grad_query, grads.grad_key, grads.grad_value]

@@ -34,13 +34,14 @@ def registration(op, ir):
         else:  # inputs with one list of dtypes have one attribute: T, or named after the first of them
             attr = "float" if only else attrs.setdefault(types, f"T{name}" if attrs else "T")
             lines.append(f'.Input("{name}: {attr}")')
+    determined = set(attrs)  # by required inputs; the dtype of another output is an attribute that the caller may give
     lines += [f'.Output("{name}: {attrs.setdefault(types, "T" + name)}")' for name, types in zip(ir["out"], ir["out_types"])]
     for name, kind in ir["attr"]:
         text = {"listInt": "list(int)", "listFloat": "list(float)"}.get(kind, kind)
         if name in ir["default"]:
             text += " = " + str(ir["default"][name]).lower()
         lines.append(f'.Attr("{name}: {text}")')
-    lines += [f'.Attr("{attr}: {any_type}")' for attr in attrs.values()]
+    lines += [f'.Attr("{attr}: {any_type}{"" if types in determined else " = DT_FLOAT"}")' for types, attr in attrs.items()]
     lines.append(f'.SetShapeFn([](InferenceContext *c) {{ return infer_shapes(c, "{op}"); }});')
     lines.append(f'REGISTER_KERNEL_BUILDER(Name("{op}").Device(DEVICE_CPU), GradKernel);')
     return "\n".join(lines) + "\n"
@@ -80,6 +81,13 @@ def _run(commands):
                               f"TensorFlow {tf.version.VERSION}: {complaint}")
 
 
+def flags():
+    """What the compiler is told of this TensorFlow. Versions before 2.7 are C++14 and do not say so; built with a newer
+    standard, strings would be passed as types that those do not have."""
+    said = tf.sysconfig.get_compile_flags()
+    return said if any(flag.lstrip("-").startswith("std=") for flag in said) else [*said, "-std=c++14"]
+
+
 def compile_to(output):
     """Compiles and links the library into the file output."""
     cc, cxx = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
@@ -90,7 +98,7 @@ def compile_to(output):
         objects, commands = [], []
         for name in ("forward.c", "forward_ops.cpp", "grad_ops.cpp"):
             objects.append(os.path.join(folder, name + ".o"))
-            compiler = [cc, "-std=c11"] if name.endswith(".c") else [cxx, "-w", *tf.sysconfig.get_compile_flags()]
+            compiler = [cc, "-std=c11"] if name.endswith(".c") else [cxx, "-w", *flags()]
             commands.append([*compiler, "-O2", "-fPIC", "-fvisibility=hidden", *include, "-I" + folder, "-c",
                              os.path.join(SOURCES, name), "-o", objects[-1]])
         _run(commands)

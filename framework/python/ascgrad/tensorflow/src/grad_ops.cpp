@@ -205,11 +205,12 @@ class GradKernel : public OpKernel {
                 shape.AddDim(out[i].dim[k]);
             Tensor *tensor = nullptr;
             OP_REQUIRES_OK(context, context->allocate_output(i, shape, &tensor));
+            if (tensor->NumElements() == 0) continue; /* an absent part: any dtype will do */
             OP_REQUIRES(context, type_number(tensor->dtype()) == out[i].dtype,
-                        errors::InvalidArgument(type_string(), ": ", node_.ir.out[i].name,
-                                                " has another dtype than its input"));
-            if (tensor->NumElements())
-                out[i].data = const_cast<char *>(tensor->tensor_data().data());
+                        errors::InvalidArgument(type_string(), ": ", node_.ir.out[i].name, " is ",
+                                                DataTypeString(tensor->dtype()),
+                                                ", which is not the dtype of its input"));
+            out[i].data = const_cast<char *>(tensor->tensor_data().data());
         }
         OP_REQUIRES_OK(context, as_status(ascgrad_run(&call, nullptr, why), why));
     }
