@@ -75,6 +75,40 @@ def not_a_rotation(q, k, cos, sin, unsqueeze_dim=1):
     return q * cos - rotate_half(q) * sin, k * cos + rotate_half(k) * sin
 
 
+def deepseek(q, k, cos, sin, position_ids=None, unsqueeze_dim=1):
+    cos, sin = (t[..., :t.shape[-1] // 2].unsqueeze(unsqueeze_dim) for t in (cos, sin))
+    return tuple(torch.cat((x[..., 0::2] * cos - x[..., 1::2] * sin, x[..., 1::2] * cos + x[..., 0::2] * sin), dim=-1)
+                 for x in (q, k))
+
+
+def gpt_oss(q, k, cos, sin, unsqueeze_dim=1):
+    cos, sin = cos.unsqueeze(unsqueeze_dim), sin.unsqueeze(unsqueeze_dim)
+    halves = [x.chunk(2, dim=-1) for x in (q, k)]
+    return tuple(torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1) for a, b in halves)
+
+
+def nanochat(q, k, cos, sin, unsqueeze_dim=1):
+    cos, sin = cos.unsqueeze(unsqueeze_dim), sin.unsqueeze(unsqueeze_dim)
+    return q * cos - rotate_half(q) * sin, k * cos - rotate_half(k) * sin
+
+
+def complex_pairs(xq, xk, freqs_cis):
+    pairs = [torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2)) for x in (xq, xk)]
+    return tuple(torch.view_as_real(p * freqs_cis.unsqueeze(1)).flatten(3).type_as(xq) for p in pairs)
+
+
+def last_part(x, cos, sin, unsqueeze_dim=1):
+    cos, sin = (t.repeat_interleave(2, dim=-1).unsqueeze(unsqueeze_dim) for t in (cos, sin))
+    front, back = x[..., :-cos.shape[-1]], x[..., -cos.shape[-1]:]
+    return torch.cat((front, back * cos + rotate_pairs(back) * sin), dim=-1)
+
+
+def prefix(q, k, cos, sin):
+    rows = cos.shape[-2]
+    return tuple(torch.cat((x[..., :-rows, :], x[..., -rows:, :] * cos + rotate_half(x[..., -rows:, :]) * sin), dim=-2)
+                 for x in (q, k))
+
+
 # family -> (function, its usual name, size of the rotated part of a head, mrope sections)
 FAMILIES = {"llama": (llama, "apply_rotary_pos_emb", 16, None), "neox": (neox, "apply_rotary_pos_emb", 8, None),
             "glm": (glm, "apply_rotary_pos_emb", 8, None),

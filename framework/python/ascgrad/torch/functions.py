@@ -61,7 +61,7 @@ class _RotaryMul(torch.autograd.Function):
         r1, r2, *x = ctx.saved_tensors
         # x is required by the IR but not read without need_backward: any tensor of its shape will do
         dx, dr1, dr2 = _grad.rotary_mul_grad(x[0] if x else dy, r1, r2, dy, ctx.tables)
-        return dx, *((dr1, dr2) if ctx.tables else (None, None))
+        return (dx, *((dr1, dr2) if ctx.tables else (None, None)))
 
 
 class _RotaryPositionEmbedding(torch.autograd.Function):
@@ -78,7 +78,7 @@ class _RotaryPositionEmbedding(torch.autograd.Function):
     def backward(ctx, dy):
         cos, sin, *x = ctx.saved_tensors
         dx, dcos, dsin = _grad.rotary_position_embedding_grad(dy, cos, sin, x[0] if x else None, ctx.mode)
-        return dx, *((dcos, dsin) if ctx.tables else (None, None)), None
+        return (dx, *((dcos, dsin) if ctx.tables else (None, None)), None)
 
 
 class _Rope(torch.autograd.Function):
@@ -94,7 +94,7 @@ class _Rope(torch.autograd.Function):
     @once_differentiable
     def backward(ctx, dq, dk):
         cos, sin = ctx.saved_tensors
-        return *_grad.rope_grad(dq, dk, cos, sin, *ctx.attributes), None, None, None, None, None
+        return (*_grad.rope_grad(dq, dk, cos, sin, *ctx.attributes), None, None, None, None, None)
 
 
 class _NormRopeConcat(torch.autograd.Function):
@@ -121,7 +121,7 @@ class _NormRopeConcat(torch.autograd.Function):
         grads = _grad.norm_rope_concat_grad(dquery, dkey, dvalue, *ctx.saved_tensors, *ctx.kinds)
         # absent parts come as [0]
         grads = [g if needed else None for g, needed in zip(grads, ctx.needs_input_grad[4:])]
-        return None, None, None, None, *grads
+        return (None, None, None, None, *grads)
 
 
 class _ExpSegsum(torch.autograd.Function):
