@@ -217,9 +217,9 @@ def test_meta_agrees_with_cpu():
         if op not in calls:
             continue
         tensors, _ = library.split(op, call)  # and so do the rules for a machine without libascgrad
-        given = {name: (library._NAMES[t.dtype], list(t.shape)) for name, t in tensors.items()}
+        given = {name: (library.NAMES[t.dtype], list(t.shape)) for name, t in tensors.items()}
         rules = _shapes.like_inputs(op, given)
-        assert rules == [(library._NAMES[a.dtype], list(a.shape)) for a in real], (op, rules)
+        assert rules == [(library.NAMES[a.dtype], list(a.shape)) for a in real], (op, rules)
 
 
 def test_opcheck():
@@ -320,14 +320,36 @@ def refused(function, *args, text):
     raise AssertionError(f"not refused: {text}")
 
 
+def test_one_tensor_twice():
+    """A table or a weight that is given twice traces as one graph; a compiled forward refuses as an eager one does."""
+    if not hasattr(torch, "compiler"):
+        return
+    q, c, w = rand(2, 3, 2, 4), rand(1, 3, 1, 4).detach(), rand(4)
+    for function in (lambda q: at.rotary_mul(q, c, c), lambda q: at.rotary_position_embedding(q, c, c, 1),
+                     lambda q: at.norm_rope_concat(q, q, q, norm_type=4, norm_query_weight=w, norm_key_weight=w)[0]):
+        results = []
+        for call in (function, torch.compile(function, fullgraph=True, backend="aot_eager")):
+            x = q.detach().requires_grad_()
+            call(x).sum().backward()
+            results.append(x.grad)
+        assert torch.allclose(*results, atol=1e-6)
+    odd = rand(1, 3, 1, 3).detach()
+    try:
+        torch.compile(lambda x: at.rotary_mul(x, odd, odd), backend="aot_eager")(rand(2, 3, 2, 3).detach())
+    except Exception as error:
+        assert "must be a multiple of 2, got 3" in str(error), error
+    else:
+        raise AssertionError("an odd size was not refused")
+
+
 def test_refusals():
     x, good, bad = rand(2, 3, 2, 4), rand(1, 3, 1, 4), rand(1, 2, 1, 4)
     refused(torch.ops.ascgrad.rotary_mul_grad, x, good, bad, x, text="[1,3,1,4] and [1,2,1,4]")
-    refused(at.rotary_mul, x, bad, bad, text="RotaryMulGrad")
+    refused(at.rotary_mul, x, bad, bad, text="rotary_mul: dimension 1 of cos (r1) must be 1 or that of x")
     refused(torch.ops.ascgrad.rotary_mul_grad, *(t.detach().to("meta") for t in (x, bad, bad, x)), text="RotaryMulGrad")
     refused(at.rotary_position_embedding, x, good, good, 4, text="mode")
     refused(torch.ops.ascgrad.exp_segsum_grad, rand(4, 5), rand(4, 5), text="ExpSegsumGrad")
-    refused(at.rope, rand(5, 8), rand(5, 8), good[0, :, 0], good[0, :, 0], [2, 2], text="RopeGrad")
+    refused(at.rope, rand(5, 8), rand(5, 8), good[0, :, 0], good[0, :, 0], [2, 2], text="rope: ")
     refused(at.rope, rand(2, 8), rand(2, 8), rand(2, 4), rand(2, 4), [2], text="no gradient")
     refused(torch.ops.ascgrad.exp_segsum_grad, torch.ones(2, 2, dtype=torch.int32), torch.ones(2, 2), text="int32")
     refused(torch.ops.ascgrad.exp_segsum_grad, torch.ones(2, 2).half(), torch.ones(2, 2), text="ExpSegsumGrad")

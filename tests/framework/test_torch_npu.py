@@ -2,9 +2,11 @@
 """What PyTorch does with tensors on the NPU: the kernels of ascgrad.torch.npu, through an installed package and the
 stand-in for CANN, whose device memory is the host's, against the CPU's. Without torch_npu there is no device to dispatch
 to, so the kernels are called by hand; that they are registered is asked of torch."""
+import contextlib
 import os
 import subprocess
 import sys
+import types
 
 import torch
 
@@ -44,10 +46,15 @@ def calls(dtype):
     ]
 
 
+@contextlib.contextmanager
+def place(_):
+    yield 0
+
+
 def both(op, args, moved=lambda t: t):
     kernel = _library.operators()[op]["kernel"]
     want = getattr(torch.ops.ascgrad, kernel)(*args)
-    got = at.npu.kernel(op, stream=lambda: 0)(*[moved(a) if isinstance(a, torch.Tensor) else a for a in args])
+    got = at.npu.kernel(op, place)(*[moved(a) if isinstance(a, torch.Tensor) else a for a in args])
     want, got = (v if isinstance(v, (tuple, list)) else [v] for v in (want, got))
     assert len(want) == len(got)
     for name, w, g in zip(_library.operators()[op]["out"], want, got):
@@ -63,6 +70,43 @@ def test_same_as_the_cpu():
 def test_strided_inputs():
     for op, args in calls(torch.float16):
         both(op, args, holes)
+
+
+def test_one_device():
+    """A tensor elsewhere is refused before its address reaches a kernel; meta stands for another device here."""
+    x = torch.ones(4, 4)
+    try:
+        at.npu.kernel("ExpSegsumGrad", place)(x, x.to("meta"))
+    except RuntimeError as error:
+        assert str(error) == ("ExpSegsumGrad: grad_self is on meta, grad_output on cpu; all tensors must be on one "
+                              "device"), error
+    else:
+        raise AssertionError("not refused")
+
+
+def test_the_tensors_device_and_stream():
+    """Launched on the stream of the tensors' own device, which is made current for it, as torch_npu has them."""
+    said = []
+
+    @contextlib.contextmanager
+    def current(device):
+        said.append(("device", device))
+        yield
+        said.append(("back", device))
+
+    def stream(device=None):
+        said.append(("stream", device))
+        return types.SimpleNamespace(npu_stream=0)
+
+    module = types.ModuleType("torch_npu")
+    module.npu = types.SimpleNamespace(device=current, current_stream=stream)
+    sys.modules["torch_npu"] = module
+    try:
+        at.npu.kernel("ExpSegsumGrad")(torch.ones(4, 4), torch.ones(4, 4))
+    finally:
+        del sys.modules["torch_npu"]
+    cpu = torch.device("cpu")
+    assert said == [("device", cpu), ("stream", cpu), ("back", cpu)], said
 
 
 def test_every_operator_is_registered():

@@ -13,7 +13,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _library
+from . import _library, _names
 from ._library import Call, Plan, Report, Setting, Tensor
 
 __all__ = ["BF16", "FP16", "FP32", "Refused", "Violation", "cast", "from_bf16", "infer", "ops", "perf", "prepare", "run",
@@ -71,11 +71,11 @@ def cast(a: Any, dtype: str) -> np.ndarray:
     return np.ascontiguousarray(a, np.float32 if dtype == "fp32" else np.float16)
 
 
-def _dtype_of(array):
+def _dtype_of(name, array):
     for number, kind in _NUMPY.items():
         if array.dtype == kind:
             return number
-    raise TypeError(f"arrays are float32, float16 or uint16 (bf16), not {array.dtype}")
+    raise TypeError(f"{name} must be float32, float16 or uint16 (the bits of bf16), got {array.dtype}")
 
 
 def _raise(code, why):
@@ -100,8 +100,8 @@ class _Request:
         self.keep = []
         self._set_attrs(op, dict(attrs or {}))
         self.call = Call(op.encode(), self.inp, len(self.inp), self.out, len(self.out), self.attr,
-                          len(self.ir["attr"]), soc.encode() if soc else None, cores, fast, order,
-                          trace.encode() if trace else None)
+                          len(self.ir["attr"]), soc.encode() if soc else None, _names.whole("cores", cores, 32), bool(fast),
+                          _names.whole("order", order), trace.encode() if trace else None)
 
     def _set_attrs(self, op, attrs):
         for i, (name, kind) in enumerate(self.ir["attr"]):
@@ -110,13 +110,16 @@ class _Request:
             value = attrs.pop(name)
             self.attr[i].set = True
             if kind.startswith("list"):
+                value = _names.lengths(name, value) if kind == "listInt" else [float(v) for v in value]
                 data = ((ctypes.c_int64 if kind == "listInt" else ctypes.c_float) * max(1, len(value)))(*value)
                 self.keep.append(data)
                 self.attr[i].list, self.attr[i].count = ctypes.addressof(data), len(value)
             elif kind == "float":
                 self.attr[i].real = value
+            elif kind == "bool":
+                self.attr[i].value = _names.switch(name, value)
             else:
-                self.attr[i].value = int(value)
+                self.attr[i].value = _names.mode(value) if name == "mode" else _names.whole(name, value)
         if attrs:
             raise ValueError(f"{op} has no attribute {sorted(attrs)}")
 
@@ -126,7 +129,7 @@ class _Request:
             raise ValueError(f"{len(shape)} axes are more than {_library.RANKS}")
         tensor.dtype, tensor.rank, tensor.data = number, len(shape), data
         for k, n in enumerate(shape):
-            tensor.dim[k] = n
+            tensor.dim[k] = _names.whole("a size", n)
 
     def each_input(self, op, given):
         names = [a[0] for a in self.ir["in"]]
@@ -161,14 +164,17 @@ def prepare(op: str, inputs: Mapping[str, Any], attrs: Attrs = None, dtype: Opti
             trace: Optional[str] = None) -> _Request:
     """A call with its outputs made: .run() runs it and returns the report, .outputs has the arrays by name.
     With dtype, float arrays are converted to it first."""
+    _names.dtype(dtype, allow_none=True)
+    if trace:
+        open(trace, "w", encoding="ascii").close()  # OSError with the reason, before anything runs
     request = _Request(op, attrs, soc, cores, fast, order, trace)
-    for i, (_, _, types), array in request.each_input(op, inputs):
+    for i, (name, _, types), array in request.each_input(op, inputs):
         array = np.asarray(array)
         if dtype and array.dtype != np.uint16:
             array = cast(array, dtype if dtype in types.split(",") else "fp32")
         array = np.ascontiguousarray(array).reshape(array.shape)
         request.keep.append(array)
-        request.describe(request.inp[i], _dtype_of(array), array.shape,
+        request.describe(request.inp[i], _dtype_of(name, array), array.shape,
                          array.ctypes.data if array.size else None)
     request.outputs = request.make_outputs()
     return request
@@ -184,11 +190,12 @@ def run(op: str, inputs: Mapping[str, Any], attrs: Attrs = None,
 
 def _specs(request, op, shapes, dtype):
     """shapes: name -> shape (dtype applies) or (dtype, shape)."""
+    _names.dtype(dtype)
     for i, (_, _, types), spec in request.each_input(op, shapes):
         kind = dtype if dtype in types.split(",") else "fp32"
         if len(spec) == 2 and isinstance(spec[0], str):
             kind, spec = spec
-        request.describe(request.inp[i], _DTYPES[kind], tuple(spec))
+        request.describe(request.inp[i], _DTYPES[_names.dtype(kind)], tuple(spec))
 
 
 def infer(op: str, shapes: Shapes, attrs: Attrs = None, dtype: str = "fp32") -> Dict[str, Tuple[str, Tuple[int, ...]]]:

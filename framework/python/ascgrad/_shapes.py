@@ -62,3 +62,35 @@ def outputs(op, given, attrs, hint=lambda symbol: None):
             for (_, dims), (_, known) in zip(found, now):
                 dims[:] = [symbol if isinstance(d, int) and d == -1 and k != -1 else d for d, k in zip(dims, known)]
     return found
+
+
+def norm_rope_concat(kinds, tensors):
+    """What NormRopeConcatGrad gets when the forward got these tensors: name -> (dtype, shape), as given for outputs().
+    ValueError if a tensor is missing that the kinds ask for, or has not four axes."""
+    norm, added, rope, _ = kinds
+    for name in ("query", "key", "value", "encoder_query", "encoder_key", "encoder_value"):
+        if name in tensors and len(tensors[name][1]) != 4:
+            raise ValueError(f"norm_rope_concat: {name} must have four axes [B, S, N, D], got {list(tensors[name][1])}")
+    needed = ["rope_sin", "rope_cos"] if rope else []
+    for stream in STREAMS:
+        part = stream.replace("norm_added_", "encoder_").replace("norm_", "")
+        kind = added if "added" in stream else norm
+        if part in tensors:
+            needed += [f"{stream}_weight"] * (kind in (2, 4)) + [f"{stream}_bias"] * (kind == 2)
+    for name in needed:
+        if name not in tensors:
+            what = "rope_type" if name.startswith("rope") else "norm_added_type" if "added" in name else "norm_type"
+            number = {"rope_type": rope, "norm_added_type": added}.get(what, norm)
+            raise ValueError(f"norm_rope_concat: {what} {number} needs {name}")
+    given = {name: tensors[name] for name in tensors if not name.endswith(("value", "_bias"))}
+    for name in ("query", "key", "value"):
+        dtype, (batch, length, heads, size) = tensors[name]
+        more = tensors[f"encoder_{name}"][1][1] if f"encoder_{name}" in tensors else 0
+        given[f"grad_{name}_output"] = (dtype, [batch, heads, -1 if -1 in (length, more) else length + more, size])
+    for stream in STREAMS:
+        part = stream.replace("norm_added_", "encoder_").replace("norm_", "")
+        kind = added if "added" in stream else norm
+        for stat, present in (("mean", kind in (1, 2)), ("rstd", kind > 0)):
+            if present and part in tensors:
+                given[f"{stream}_{stat}"] = ("fp32", [*tensors[part][1][:3], 1])
+    return given

@@ -16,8 +16,8 @@ import numpy as np
 from mindspore import Tensor, nn, ops
 from mindspore.ops import constexpr
 
-from ascgrad import _aclnn, _library, _shapes
-from ascgrad._names import MODES, STREAMS
+from ascgrad import _aclnn, _library, _names, _shapes
+from ascgrad._names import MODES, STREAMS  # noqa: F401  (MODES is part of this module)
 
 _DTYPES = {ms.float32: "fp32", ms.float16: "fp16", ms.bfloat16: "bf16"}
 
@@ -149,18 +149,27 @@ def reg_info(op, function=None):
     return info.target("Ascend").get_op_info()
 
 
+_WORDS = {"RotaryMulGrad": ("RotaryMul", {"dy": "x", "r1": "cos (r1)", "r2": "sin (r2)"}),
+          "RotaryPositionEmbeddingGrad": ("RotaryPositionEmbedding", {"dy": "x"}), "RopeGrad": ("Rope", {"qSeqLen": "seq_len"}),
+          "NormRopeConcatGrad": ("NormRopeConcat", {}), "ExpSegsumGrad": ("ExpSegsum", {})}
+
+
 @constexpr
 def _check(op, dtype, names=(), shapes=(), attrs=()):
-    """Refuses with the operator's sentence while the graph is built: the plain forward takes more than the operator. An
-    unknown size is None."""
+    """Refuses with the operator's sentence, in the words of the Cell, while the graph is built: the plain forward takes more
+    than the operator. An unknown size is None."""
+    cell, words = _WORDS[op]
     dtypes = dtype if isinstance(dtype, tuple) else (dtype,) * max(1, len(names))
-    for kind in dtypes:
+    for name, kind in zip(names or ("the input",), dtypes):
         if kind not in _DTYPES:
-            raise TypeError(f"{op}: the input is {kind}; the operator takes float32, float16 and bfloat16")
+            raise TypeError(f"{cell}: {words.get(name, name)} must be float32, float16 or bfloat16, got {kind}")
     given = {name: (_DTYPES[kind], [-1 if n is None else n for n in shape])
              for name, kind, shape in zip(names, dtypes, shapes)}
     if given:
-        _shapes.outputs(op, given, dict(attrs))
+        try:
+            _shapes.outputs(op, given, dict(attrs))
+        except ValueError as refusal:
+            raise ValueError(_names.retold(cell, str(refusal), words)) from None
 
 
 def _wide(x):
@@ -214,7 +223,7 @@ class RotaryPositionEmbedding(nn.Cell):
 
     def __init__(self, mode=0):
         super().__init__()
-        self.mode = MODES.get(mode, mode)
+        self.mode = _names.mode(mode)
         self.grad = grad("RotaryPositionEmbeddingGrad", optional=("x",), mode=self.mode)
 
     def construct(self, x, cos, sin):
@@ -233,8 +242,8 @@ class Rope(nn.Cell):
 
     def __init__(self, seq_len, exact_grad=True, head_size=0):
         super().__init__()
-        self.lengths = tuple(int(n) for n in seq_len)
-        self.rows = Tensor(np.concatenate([np.arange(n) for n in seq_len]).astype(np.int32))
+        self.lengths = tuple(_names.lengths("seq_len", seq_len))
+        self.rows = Tensor(np.concatenate([np.arange(n) for n in (*self.lengths, 0)]).astype(np.int32))
         self.head_size = head_size
         self.grad = grad("RopeGrad", qSeqLen=list(self.lengths), exact_grad=exact_grad, head_size=head_size)
 

@@ -13,8 +13,8 @@ from typing import Any, Sequence, Tuple, Union
 
 import tensorflow as tf
 
-from ascgrad import _shapes
-from ascgrad._names import MODES, STREAMS
+from ascgrad import _names, _shapes
+from ascgrad._names import MODES, STREAMS  # noqa: F401  (MODES is part of this module)
 
 from . import _build
 
@@ -26,17 +26,34 @@ _NAMES = {tf.float32: "fp32", tf.float16: "fp16", tf.bfloat16: "bf16"}
 ops = _build.load()
 
 
-def _check(op, attrs, **tensors):
-    """ValueError with the operator's sentence, while a graph is built too, as far as the shapes are known there."""
+def _given(function, **tensors):
+    """The values as tensors; TypeError with one sentence for what is none, or of a dtype that the operators do not take."""
+    found = []
+    for name, value in tensors.items():
+        if value is None:
+            raise TypeError(f"{function}: {name} must be a tensor, got None")
+        value = tf.convert_to_tensor(value)
+        if value.dtype not in _NAMES:
+            raise TypeError(f"{function}: {name} must be float32, float16 or bfloat16, got {value.dtype.name}")
+        found.append(value)
+    return found
+
+
+def _described(tensor):
+    """(dtype, shape), an unknown size being -1; the rank must be known."""
+    return _NAMES[tensor.dtype], [-1 if n is None else n for n in tensor.shape.as_list()]
+
+
+def _check(function, op, attrs, words=None, **tensors):
+    """ValueError with the operator's sentence in the caller's words, while a graph is built too, as far as the shapes are
+    known there."""
     if any(t.shape.rank is None for t in tensors.values()):
         return
-    if any(t.dtype not in _NAMES for t in tensors.values()):
-        return  # TensorFlow's own sentence names the dtypes
-    given = {name: (_NAMES[t.dtype], [-1 if n is None else n for n in t.shape.as_list()]) for name, t in tensors.items()}
     try:
-        _shapes.outputs(op, given, attrs)
+        _shapes.outputs(op, {name: _described(t) for name, t in tensors.items()}, attrs)
     except ValueError as refusal:
-        raise ValueError(str(refusal)) from None  # AutoGraph passes on types that it knows, and no others
+        # AutoGraph passes on types that it knows, and no others
+        raise ValueError(_names.retold(function, str(refusal), words or {})) from None
 
 
 def _like(x, *tensors):
@@ -123,26 +140,28 @@ def _exp_segsum_grad(op, dy):
 def rotary_mul(x: Any, r1: Any, r2: Any) -> tf.Tensor:
     """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes. Where they have fewer columns
     than x, only so many of a row are rotated."""
-    x = tf.convert_to_tensor(x)
+    x, r1, r2 = _given("rotary_mul", x=x, r1=r1, r2=r2)
     r1, r2 = _tables(x, r1, r2)
-    _check("RotaryMulGrad", {}, x=x, r1=r1, r2=r2, dy=x)
+    _check("rotary_mul", "RotaryMulGrad", {}, {"dy": "x", "r1": "cos (r1)", "r2": "sin (r2)"}, x=x, r1=r1, r2=r2, dy=x)
     return ops.rotary_mul(x=x, r1=r1, r2=r2)
 
 
 def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: Union[int, str] = 0) -> tf.Tensor:
     """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
-    x, mode = tf.convert_to_tensor(x), MODES.get(mode, mode)
+    x, cos, sin = _given("rotary_position_embedding", x=x, cos=cos, sin=sin)
+    mode = _names.mode(mode)
     cos, sin = _tables(x, cos, sin)
-    _check("RotaryPositionEmbeddingGrad", {"mode": mode}, dy=x, cos=cos, sin=sin)
+    _check("rotary_position_embedding", "RotaryPositionEmbeddingGrad", {"mode": mode}, {"dy": "x"}, dy=x, cos=cos, sin=sin)
     return ops.rotary_position_embedding(x=x, cos=cos, sin=sin, mode=mode)
 
 
 def rope(q: Any, k: Any, cos: Any, sin: Any, seq_len: Sequence[int], head_size: int = 0) -> Tuple[tf.Tensor, tf.Tensor]:
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D], or with
     head_size=D fewer columns: the first of a head are rotated then."""
-    q, k = tf.convert_to_tensor(q), tf.convert_to_tensor(k)
+    q, k, cos, sin = _given("rope", q=q, k=k, cos=cos, sin=sin)
+    seq_len, head_size = _names.lengths("seq_len", seq_len), _names.whole("head_size", head_size)
     cos, sin = _like(q, cos, sin)
-    _check("RopeGrad", {"qSeqLen": [int(n) for n in seq_len], "head_size": head_size}, q=q, k=k, cos=cos, sin=sin)
+    _check("rope", "RopeGrad", {"qSeqLen": seq_len, "head_size": head_size}, {"qSeqLen": "seq_len"}, q=q, k=k, cos=cos, sin=sin)
     return ops.rope(q=q, k=k, cos=cos, sin=sin, seq_len=seq_len, head_size=head_size)
 
 
@@ -161,8 +180,22 @@ def norm_rope_concat(query: Any, key: Any, value: Any, norm_type: int = 0, norm_
         for part, kinds in (("weight", (2, 4)), ("bias", (2,))):
             if kind not in kinds:
                 optional.pop(f"{stream}_{part}", None)
-    query = tf.convert_to_tensor(query)
-    lists = {name: [] if optional.get(name) is None else _like(query, optional[name]) for name in _OPTIONAL}
+    kinds = tuple(_names.whole(name, value) for name, value in zip(
+        _KINDS, (norm_type, norm_added_type, rope_type, concat_order)))
+    if not rope_type:
+        optional = {name: value for name, value in optional.items() if not name.startswith("rope_")}
+    tensors = {"query": query, "key": key, "value": value, **{n: t for n, t in optional.items() if t is not None}}
+    tensors = dict(zip(tensors, _given("norm_rope_concat", **tensors)))
+    query, key, value = (tensors[name] for name in ("query", "key", "value"))
+    lists = {name: _like(query, tensors[name]) if name in tensors else [] for name in _OPTIONAL}
+    tensors.update({name: parts[0] for name, parts in lists.items() if parts})
+    if all(t.shape.rank is not None for t in tensors.values()):
+        try:
+            given = _shapes.norm_rope_concat(kinds, {name: _described(t) for name, t in tensors.items()})
+            _shapes.outputs("NormRopeConcatGrad", given, dict(zip(_KINDS, kinds)))
+        except ValueError as refusal:
+            words = {f"grad_{name}_output": name for name in ("query", "key", "value")}
+            raise ValueError(_names.retold("norm_rope_concat", str(refusal), words)) from None
     out = ops.norm_rope_concat(query=query, key=key, value=value, norm_type=norm_type,
                                norm_added_type=norm_added_type, rope_type=rope_type, concat_order=concat_order,
                                eps=eps, **lists)
@@ -171,4 +204,7 @@ def norm_rope_concat(query: Any, key: Any, value: Any, norm_type: int = 0, norm_
 
 def exp_segsum(x: Any) -> tf.Tensor:
     """x [..., T] -> y [..., T, T], y[i, j] = exp(x[j+1] + ... + x[i]) on and below the diagonal, else 0."""
+    x, = _given("exp_segsum", x=x)
+    if x.shape.rank == 0:
+        raise ValueError("exp_segsum: x must have at least one axis, got a scalar")
     return ops.exp_segsum(x=x)

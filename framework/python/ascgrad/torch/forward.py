@@ -26,7 +26,10 @@ def widen(x):
 
 
 def rotary(x, cos, sin, mode=0):
-    """The first elements of a row are rotated, as many as cos has; the others stay."""
+    """The first elements of a row are rotated, as many as cos has; the others stay. What is checked here is what a compiled
+    forward could not know otherwise."""
+    if cos.shape[-1] % (4 if mode == 2 else 2):
+        raise RuntimeError(f"the last dimension of cos must be a multiple of {4 if mode == 2 else 2}, got {cos.shape[-1]}")
     wide, tail = widen(x[..., :cos.shape[-1]]), x[..., cos.shape[-1]:]
     y = permuted(wide, mode) * widen(cos) + rotated(wide, mode) * widen(sin)
     return torch.cat((y.to(x.dtype), tail), -1) if tail.shape[-1] else y.to(x.dtype)
@@ -35,8 +38,9 @@ def rotary(x, cos, sin, mode=0):
 def rope(x, cos, sin, lengths, head_size=0):
     """x: [tokens, heads * D]; the position restarts at 0 in every sequence. D is head_size, or the columns of cos: the
     first, as many as cos has, are rotated."""
-    rows = torch.cat([torch.arange(n, device=x.device) for n in lengths])
-    heads = x.reshape(x.shape[0], -1, head_size or cos.shape[1])
+    rows = torch.cat([torch.arange(n, device=x.device) for n in (*lengths, 0)])
+    size = head_size or cos.shape[1]
+    heads = x.reshape(x.shape[0], x.shape[1] // size, size)
     turned = rotary(heads[..., :cos.shape[1]], cos[rows].unsqueeze(1), sin[rows].unsqueeze(1))
     return torch.cat((turned, heads[..., cos.shape[1]:]), -1).reshape(x.shape)
 

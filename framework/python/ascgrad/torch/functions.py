@@ -6,13 +6,13 @@ norm_rope_concat get none (the operators have no such output), and asking for on
 biases are cast to the dtype of x, and their gradients back; where the operator takes fp32 tables or weights beside 16-bit x,
 these stay as they are.
 """
+import collections
 from typing import Optional, Sequence, Tuple, Union
 
 import torch
 from torch.autograd.function import once_differentiable
 
-from ascgrad import _library
-from ascgrad._names import MODES
+from ascgrad import _library, _names, _shapes
 
 from . import forward, library
 
@@ -20,11 +20,35 @@ _grad = torch.ops.ascgrad
 _is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 
 
-def _check(op, tensors, attrs):
-    """Raises RuntimeError with the operator's sentence before the forward runs. Under torch.compile the Meta kernel of
-    the operator does, when the backward is traced; Dynamo cannot look into libascgrad."""
+def _given(function, **tensors):
+    """TypeError or RuntimeError with one sentence unless these are tensors of the three dtypes on one device."""
+    first = None
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{function}: {name} must be a torch.Tensor, got {type(tensor).__name__}")
+        if tensor.dtype not in library.NAMES:
+            raise RuntimeError(f"{function}: {name} must be float32, float16 or bfloat16, got {str(tensor.dtype)[6:]}")
+        first = first or (name, tensor.device)
+        if tensor.device != first[1]:
+            raise RuntimeError(f"{function}: {name} is on {tensor.device}, {first[0]} on {first[1]}")
+
+
+def _check(function, op, tensors, attrs, words):
+    """RuntimeError with the operator's sentence, in the caller's words, before the forward runs. Under torch.compile the
+    Meta kernel of the operator refuses, when the backward is traced; Dynamo cannot look into libascgrad."""
     if not _is_compiling():
-        library.output_shapes(op, tensors, attrs)
+        try:
+            _shapes.outputs(op, {name: (library.NAMES[t.dtype], list(t.shape)) for name, t in tensors.items()}, attrs)
+        except ValueError as refusal:
+            raise RuntimeError(_names.retold(function, str(refusal), words)) from None
+
+
+def _distinct(*tensors):
+    """The same tensors, none of them twice: Dynamo of PyTorch 2.14 refuses that in an autograd.Function."""
+    found = []
+    for t in tensors:
+        found.append(t.view_as(t) if t is not None and any(t is other for other in found) else t)
+    return found if _is_compiling() else tensors
 
 
 def _like(x, *tensors, wide=False):
@@ -50,7 +74,8 @@ _WIDE_WEIGHT = _wide("NormRopeConcatGrad", "query", "norm_query_weight")
 class _RotaryMul(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, r1, r2):
-        _check("RotaryMulGrad", {"x": x, "r1": r1, "r2": r2, "dy": x}, {})
+        _check("rotary_mul", "RotaryMulGrad", {"x": x, "r1": r1, "r2": r2, "dy": x}, {},
+               {"dy": "x", "r1": "cos (r1)", "r2": "sin (r2)"})
         ctx.tables = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
         ctx.save_for_backward(r1, r2, *([x] if ctx.tables else []))
         return forward.rotary(x, r1, r2)
@@ -67,7 +92,8 @@ class _RotaryMul(torch.autograd.Function):
 class _RotaryPositionEmbedding(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, cos, sin, mode):
-        _check("RotaryPositionEmbeddingGrad", {"dy": x, "cos": cos, "sin": sin}, {"mode": mode})
+        _check("rotary_position_embedding", "RotaryPositionEmbeddingGrad", {"dy": x, "cos": cos, "sin": sin}, {"mode": mode},
+               {"dy": "x"})
         ctx.tables = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
         ctx.mode = mode
         ctx.save_for_backward(cos, sin, *([x] if ctx.tables else []))
@@ -84,7 +110,8 @@ class _RotaryPositionEmbedding(torch.autograd.Function):
 class _Rope(torch.autograd.Function):
     @staticmethod
     def forward(ctx, q, k, cos, sin, lengths, exact_grad, head_size):
-        _check("RopeGrad", {"q": q, "k": k, "cos": cos, "sin": sin}, {"qSeqLen": lengths, "head_size": head_size})
+        _check("rope", "RopeGrad", {"q": q, "k": k, "cos": cos, "sin": sin}, {"qSeqLen": lengths, "head_size": head_size},
+               {"qSeqLen": "seq_len"})
         _no_table_gradient("rope", cos, sin)
         ctx.attributes = lengths, exact_grad, head_size
         ctx.save_for_backward(cos, sin)
@@ -142,16 +169,35 @@ def _no_table_gradient(name, *tables):
         raise RuntimeError(f"{name}: cos and sin have no gradient in this operator; pass them detached")
 
 
+_CONCAT_NAMES = collections.namedtuple("_CONCAT_NAMES", (
+    "query", "key", "value", "encoder_query", "encoder_key", "encoder_value",
+    *(f"{stream}_{part}" for stream in _names.STREAMS for part in ("weight", "bias")), "rope_sin", "rope_cos"))
+
+
+def _check_concat(kinds, tensors):
+    """RuntimeError with a sentence if the operator would refuse the backward."""
+    described = {name: (library.NAMES[t.dtype], list(t.shape)) for name, t in tensors.items() if t is not None}
+    names = ("norm_type", "norm_added_type", "rope_type", "concat_order")
+    try:
+        _shapes.outputs("NormRopeConcatGrad", _shapes.norm_rope_concat(kinds, described), dict(zip(names, kinds)))
+    except ValueError as refusal:
+        words = {f"grad_{name}_output": name for name in ("query", "key", "value")}
+        raise RuntimeError(_names.retold("norm_rope_concat", str(refusal), words)) from None
+
+
 def rotary_mul(x: torch.Tensor, r1: torch.Tensor, r2: torch.Tensor) -> torch.Tensor:
     """y = r1 * x + r2 * rotate_half(x); r1 (cos) and r2 (sin) broadcast over leading axes. Where they have fewer columns
     than x, only so many of a row are rotated."""
-    return _RotaryMul.apply(x, *_like(x, r1, r2, wide=_WIDE_MUL))
+    _given("rotary_mul", x=x, r1=r1, r2=r2)
+    return _RotaryMul.apply(*_distinct(x, *_like(x, r1, r2, wide=_WIDE_MUL)))
 
 
 def rotary_position_embedding(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mode: Union[int, str] = 0) -> torch.Tensor:
     """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half". Where cos and sin have
     fewer columns than x, only so many of a row are rotated."""
-    return _RotaryPositionEmbedding.apply(x, *_like(x, cos, sin, wide=_WIDE_EMBEDDING), MODES.get(mode, mode))
+    _given("rotary_position_embedding", x=x, cos=cos, sin=sin)
+    tensors = _distinct(x, *_like(x, cos, sin, wide=_WIDE_EMBEDDING))
+    return _RotaryPositionEmbedding.apply(*tensors, _names.mode(mode))
 
 
 def rope(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, seq_len: Sequence[int],
@@ -159,7 +205,9 @@ def rope(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor,
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D], or with
     head_size=D fewer columns: the first of a head are rotated then.
     exact_grad=False gives the operator's default formula, which is not the gradient (docs/rope_grad.md)."""
-    return _Rope.apply(q, k, *_like(q, cos, sin, wide=_WIDE_ROPE), [int(n) for n in seq_len], exact_grad, head_size)
+    _given("rope", q=q, k=k, cos=cos, sin=sin)
+    tensors = _distinct(q, k, *_like(q, cos, sin, wide=_WIDE_ROPE))
+    return _Rope.apply(*tensors, _names.lengths("seq_len", seq_len), exact_grad, _names.whole("head_size", head_size))
 
 
 def norm_rope_concat(
@@ -185,12 +233,23 @@ def norm_rope_concat(
     has = [kind in kinds for kind in (norm_type, norm_type, norm_added_type, norm_added_type)
            for kinds in (forward.WEIGHTED, (2,))]
     affine = [t if used else None for t, used in zip(affine, has)]
-    return _NormRopeConcat.apply(
-        (norm_type, norm_added_type, rope_type, concat_order), eps,
-        *_like(query, rope_sin, rope_cos, wide=_WIDE_CONCAT), query, key, value,
-        encoder_query, encoder_key, encoder_value, *_like(query, *affine, wide=_WIDE_WEIGHT))
+    kinds = tuple(_names.whole(name, value) for name, value in (
+        ("norm_type", norm_type), ("norm_added_type", norm_added_type), ("rope_type", rope_type),
+        ("concat_order", concat_order)))
+    tables = (rope_sin, rope_cos) if rope_type else (None, None)
+    tensors = _CONCAT_NAMES(query, key, value, encoder_query, encoder_key, encoder_value, *affine, *tables)
+    present = {name: t for name, t in tensors._asdict().items() if t is not None or name in ("query", "key", "value")}
+    _given("norm_rope_concat", **present)
+    tables = _like(query, *tables, wide=_WIDE_CONCAT)
+    affine = _like(query, *affine, wide=_WIDE_WEIGHT)
+    if not _is_compiling():
+        _check_concat(kinds, _CONCAT_NAMES(*tensors[:6], *affine, *tables)._asdict())
+    return _NormRopeConcat.apply(kinds, eps, *_distinct(*tables, *tensors[:6], *affine))
 
 
 def exp_segsum(x: torch.Tensor) -> torch.Tensor:
     """x [..., T] -> y [..., T, T], y[i, j] = exp(x[j+1] + ... + x[i]) on and below the diagonal, else 0."""
+    _given("exp_segsum", x=x)
+    if x.dim() == 0:
+        raise RuntimeError("exp_segsum: x must have at least one axis, got a scalar")
     return _ExpSegsum.apply(x)

@@ -10,8 +10,8 @@ import torch
 import ascgrad
 from ascgrad import _library, _shapes
 
-_NAMES = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
-DTYPES = {name: dtype for dtype, name in _NAMES.items()}
+NAMES = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
+DTYPES = {name: dtype for dtype, name in NAMES.items()}
 _KINDS = {"int": "int", "bool": "bool", "float": "float", "listInt": "int[]", "listFloat": "float[]"}
 
 
@@ -28,9 +28,11 @@ def _schema(ir):
 
 
 def dtype_name(tensor, op, name):
-    if tensor.dtype not in _NAMES:
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"{op}: {name} must be a torch.Tensor, got {type(tensor).__name__}")
+    if tensor.dtype not in NAMES:
         raise RuntimeError(f"{op}: {name} is {tensor.dtype}; the operator takes float32, float16 and bfloat16")
-    return _NAMES[tensor.dtype]
+    return NAMES[tensor.dtype]
 
 
 def split(op, args):

@@ -302,7 +302,7 @@ def recognised(function):
         trials = list(_trials(function))
     if not trials:
         return None, "it takes none of the layouts that were tried"
-    why = "no rotation that ascgrad knows gives its numbers"
+    nearest = None
     for last, negative, tables, mode, unsqueeze, indexed in itertools.product(
             (False, True), (False, True), _TABLES, _MODES, (1, -2, 2, None), (False, True)):
         if indexed and "position_ids" not in names or table and tables != "each twice":
@@ -312,11 +312,12 @@ def recognised(function):
             continue
         differences = [d for d in (_differs(rotation, given) for given in trials) if d]
         if differences:
-            why = f"like {rotation}, but {differences[0]}"
+            if nearest is None or len(differences) < nearest[0]:
+                nearest = len(differences), f"like {rotation}, but {differences[0]}"
             continue
         _learn(rotation, trials[0])
         return rotation, None
-    return None, why
+    return None, nearest[1] if nearest else "no rotation that ascgrad knows gives its numbers"
 
 
 def _learn(rotation, given):
