@@ -143,7 +143,7 @@ cross() {
     >build/configure-$other.log 2>&1 || { cat build/configure-$other.log >&2; die "configuring $other failed"; }
   say "building for $other"
   cmake --build build/$other -j "$jobs" --target package_parts
-  cp build/$other/ascgrad-*.whl build/
+  cp build/$other/ascgrad-*.whl build/$other/ascgrad-*.whl.sha256 build/
 }
 
 package() {

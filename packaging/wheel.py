@@ -12,6 +12,7 @@ import argparse
 import base64
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,12 +23,24 @@ Metadata-Version: 2.1
 Name: ascgrad
 Version: {version}
 Summary: Backward operators for Ascend NPUs: RotaryMulGrad, RopeGrad, NormRopeConcatGrad and more, in PyTorch, TensorFlow, MindSpore and NumPy
+Author: the ascgrad authors
 License: Apache-2.0
+{urls}Keywords: Ascend,NPU,CANN,RoPE,rotary embedding,backward,custom operator
+Classifier: Development Status :: 5 - Production/Stable
+Classifier: Environment :: Console
+Classifier: Intended Audience :: Developers
+Classifier: Intended Audience :: Science/Research
+Classifier: License :: OSI Approved :: Apache Software License
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: C
+Classifier: Programming Language :: Python :: 3
+Classifier: Topic :: Scientific/Engineering :: Artificial Intelligence
 Requires-Python: >=3.7
 Requires-Dist: numpy
-Description-Content-Type: text/markdown
+{extras}Description-Content-Type: text/markdown
 
 """
+EXTRAS = ("torch", "tensorflow", "mindspore")
 WHEEL = """\
 Wheel-Version: 1.0
 Generator: ascgrad
@@ -60,6 +73,15 @@ def put_together(tree, source, parts, strip):
             os.chmod(target, 0o755)
 
 
+def description(readmes):
+    """The readmes as one page that stands alone on a package index: its links lead to places that exist there."""
+    texts = []
+    for path in readmes:
+        with open(path, encoding="utf-8") as file:
+            texts.append(re.sub(r"\[([^\]]*)\]\((?![a-z]+:|#)[^)]*\)", r"\1", file.read()))
+    return "\n".join(texts)
+
+
 def files_of(tree):
     """(name in the wheel, content, executable), by name."""
     found = []
@@ -84,18 +106,23 @@ def write(out, files):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("tree", "source", "readme", "version", "arch", "strip", "out"):
+    for name in ("tree", "source", "version", "arch", "strip", "out"):
         parser.add_argument("--" + name, required=True)
+    parser.add_argument("--readme", action="append", required=True)
+    parser.add_argument("--url", default="", help="where the sources are, if that is known")
     parser.add_argument("--part", action="append", default=[])
     args = parser.parse_args()
     put_together(args.tree, args.source, args.part, args.strip)
+    with open(os.path.join(args.tree, "ascgrad", "_version.py"), "w", encoding="ascii") as file:
+        file.write(f'# Written when the package was put together.\nVERSION = "{args.version}"\n')
 
     tag = f"py3-none-manylinux_2_17_{args.arch}"
     info = f"ascgrad-{args.version}.dist-info"
-    with open(args.readme, encoding="utf-8") as file:
-        readme = file.read()
+    metadata = METADATA.format(
+        version=args.version, urls=f"Project-URL: Source, {args.url}\n" if args.url else "",
+        extras="".join(f'Provides-Extra: {name}\nRequires-Dist: {name}; extra == "{name}"\n' for name in EXTRAS))
     files = files_of(args.tree) + [(f"{info}/{name}", text.encode(), False) for name, text in (
-        ("METADATA", METADATA.format(version=args.version) + readme), ("WHEEL", WHEEL.format(tag=tag)),
+        ("METADATA", metadata + description(args.readme)), ("WHEEL", WHEEL.format(tag=tag)),
         ("entry_points.txt", ENTRY_POINTS))]
     record = ""
     for name, content, _ in files:
@@ -104,6 +131,8 @@ def main():
     files.append((f"{info}/RECORD", (record + f"{info}/RECORD,,\n").encode(), False))
     out = os.path.join(args.out, f"ascgrad-{args.version}-{tag}.whl")
     write(out, files)
+    with open(out, "rb") as wheel, open(out + ".sha256", "w", encoding="ascii") as beside:
+        beside.write(f"{hashlib.sha256(wheel.read()).hexdigest()}  {os.path.basename(out)}\n")
     print(out)
     return 0
 

@@ -4,8 +4,10 @@ folder without any variables, the readmes run as printed. Frameworks are lent to
 
 usage: test_wheel.py SOURCE BUILD FRAMEWORKS COMMAND...        COMMAND made the wheel
 """
+import ast
 import csv
 import ctypes
+import email
 import glob
 import hashlib
 import os
@@ -56,6 +58,61 @@ def test_record():
             assert int(size) == len(content)
             assert digest == "sha256=" + urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         assert "ascgrad/py.typed" in names and not [n for n in names if "__pycache__" in n]
+
+
+def test_checksum():
+    """sha256sum -c reads the file beside the wheel."""
+    assert checked("sha256sum", "-c", os.path.basename(WHEEL) + ".sha256", cwd=BUILD).endswith(": OK\n")
+
+
+def test_metadata():
+    """What a package index shows: extras for the frameworks, classifiers, and no link that leads nowhere there."""
+    with zipfile.ZipFile(WHEEL) as wheel:
+        text = wheel.read(f"ascgrad-{VERSION}.dist-info/METADATA").decode()
+    page = email.message_from_string(text)
+    assert page.get_all("Provides-Extra") == ["torch", "tensorflow", "mindspore"]
+    assert 'torch; extra == "torch"' in page.get_all("Requires-Dist") and page["Requires-Python"] == ">=3.7"
+    assert "License :: OSI Approved :: Apache Software License" in page.get_all("Classifier") and page["Author"]
+    for target in re.findall(r"\]\(([^)]*)\)", text):
+        assert re.match("https?:|#", target), f"the link to {target} leads nowhere on a package index"
+    for title in ("# ascgrad in Python", "# ascgrad in PyTorch", "# ascgrad in TensorFlow", "# ascgrad in MindSpore"):
+        assert title in text
+
+
+def test_old_python():
+    """Requires-Python is 3.7: nothing in the package is younger. Compiled by an old Python where there is one, else by the
+    grammar that this one still knows."""
+    sources = glob.glob(os.path.join(BUILD, "python", "ascgrad", "**", "*.py"), recursive=True)
+    assert len(sources) > 15
+    old = shutil.which("python3.7")
+    if old and run(old, "-c", "").returncode == 0:
+        checked(old, "-c", "import sys\nfor name in sys.argv[1:]: compile(open(name).read(), name, 'exec')", *sources)
+    for name in sources:
+        with open(name, encoding="utf-8") as file:
+            tree = ast.parse(file.read(), name, feature_version=(3, 7))
+        for node in ast.walk(tree):  # a star without parentheses, which that grammar lets through
+            if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and \
+                    any(isinstance(part, ast.Starred) for part in node.value.elts):
+                assert node.value.col_offset - node.col_offset == len("return ") and \
+                    ast.get_source_segment(open(name, encoding="utf-8").read(), node.value).startswith("("), \
+                    f"{name}:{node.lineno}"
+
+
+def test_the_line_of_the_readmes():
+    """The first line of each readme as printed, where ./build.sh has made wheels for two machines."""
+    other = {"x86_64": "aarch64"}.get(os.uname().machine, "x86_64")
+    with tempfile.TemporaryDirectory() as folder:
+        checked(sys.executable, "-m", "venv", "--system-site-packages", os.path.join(folder, "env"))
+        os.mkdir(os.path.join(folder, "build"))
+        shutil.copy(WHEEL, os.path.join(folder, "build"))
+        shutil.copy(WHEEL, os.path.join(folder, "build", os.path.basename(WHEEL).replace(os.uname().machine, other)))
+        for name in ("python", "torch", "tensorflow", "mindspore"):
+            with open(os.path.join(SOURCE, "framework", name, "README.md"), encoding="utf-8") as file:
+                line = re.search(r"^pip install .*$", file.read(), re.M).group()
+            checked("sh", "-c", line, cwd=folder, PIP_NO_INDEX="1", PIP_FORCE_REINSTALL="1", PIP_NO_DEPS="1",
+                    PATH=os.path.join(folder, "env", "bin") + ":" + CLEAN["PATH"])
+        python = os.path.join(folder, "env", "bin", "python")
+        assert checked(python, "-c", "import ascgrad; print(ascgrad.__version__)", cwd=folder).strip() == VERSION
 
 
 def test_old_systems():

@@ -30,6 +30,12 @@ ops: Dict[str, Dict[str, Any]]  # the IR, by operator
 def __getattr__(name: str) -> Any:
     if name == "ops":  # read from the library, so not before it is wanted
         return _library.operators()
+    if name == "__version__":  # of the package; from a source tree, that of the library
+        try:
+            from ._version import VERSION
+            return VERSION
+        except ImportError:
+            return version()
     raise AttributeError(f"module 'ascgrad' has no attribute '{name}'")
 
 
