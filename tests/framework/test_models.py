@@ -40,7 +40,7 @@ def test_training_is_the_same():
             torch.manual_seed(SEED)
             model = small_models.family(name)
             if used:
-                done = at.use(model)
+                done = at.use(model, always=True)
                 assert len(done.replaced) == 1 and not done.left, f"{name}: {done}"
             runs[used] = trained(model)
         worst = max(abs(a - b) / abs(b) for a, b in zip(runs[True][0], runs[False][0]))
@@ -53,15 +53,53 @@ def test_training_is_the_same():
 
 def test_backward_is_ours():
     model = small_models.family("llama")
-    at.use(model)
-    seen, node = set(), [model(torch.zeros(1, 4, dtype=torch.long)).sum().grad_fn]
-    while node:
-        function = node.pop()
-        if function is not None and function not in seen:
-            seen.add(function)
-            node += [next_function for next_function, _ in function.next_functions]
-    names = [type(function).__name__ for function in seen]
-    assert names.count("_RotaryMulBackward") == 4, names  # q and k of two layers
+    for always, wanted in ((True, 4), (False, 0)):  # q and k of two layers; left to the model on a CPU, since they are small
+        done = at.use(model, always=always)
+        assert ("on a CPU the model's own functions compute calls in 16 bits" in str(done)) != always, done
+        seen, node = set(), [model(torch.zeros(1, 4, dtype=torch.long)).sum().grad_fn]
+        while node:
+            function = node.pop()
+            if function is not None and function not in seen:
+                seen.add(function)
+                node += [next_function for next_function, _ in function.next_functions]
+        names = [type(function).__name__ for function in seen]
+        assert names.count("_RotaryMulBackward") == wanted, (always, names)
+
+
+def seconds(functions, tensors, rounds):
+    """CPU seconds of a forward and backward of each function, the least of some rounds in turn."""
+    best = [float("inf")] * len(functions)
+    for _ in range(rounds):
+        for i, function in enumerate(functions):
+            begin = time.process_time()
+            out = function(*tensors)
+            torch.autograd.backward(out, [y.detach() for y in out])
+            best[i] = min(best[i], time.process_time() - begin)
+    return best
+
+
+def test_not_slower_on_a_cpu():
+    """use() as it is by default, against the model's own function, eager and compiled, in one run."""
+    rotation, _ = rotations.recognised(small_models.llama)
+    rotation.always = False
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for dtype in (torch.float32, torch.bfloat16):
+            for shape in ((1, 4, 12, 16), (1, 8, 128, 64), (1, 8, 512, 64), (2, 16, 512, 64), (1, 16, 1024, 128)):
+                q, k = (torch.randn(shape, dtype=dtype, requires_grad=True) for _ in range(2))
+                tables = torch.randn(2, shape[0], shape[2], shape[3], dtype=dtype)
+                functions = [small_models.llama, rotation]
+                if hasattr(torch, "compiler"):
+                    functions += [torch.compile(f, backend="aot_eager") for f in functions]
+                rounds = max(5, min(40, 10 ** 7 // q.numel()))
+                plain, ours, *compiled = seconds(functions, (q, k, *tables), rounds)
+                taken = "ours" if rotation.pays(q) else "the model's own"
+                print(f"{str(dtype)[6:]} {list(shape)}: {taken}; {1e3 * plain:.2f} ms plain, {1e3 * ours:.2f} ms with use()"
+                      + (f"; compiled {1e3 * compiled[0]:.2f} and {1e3 * compiled[1]:.2f}" if compiled else ""))
+                assert ours <= 1.3 * plain + 1e-4, (dtype, shape, plain, ours)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_what_is_recognised():
@@ -242,7 +280,7 @@ def test_hugging_face():
         for used in (False, True):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # nothing is left
-                done = at.use(model, used)
+                done = at.use(model, used, always=True)
             assert bool(done.replaced) == used, f"{name}: {done}"
             for full in done.replaced:
                 module, _, function = full.rpartition(".")

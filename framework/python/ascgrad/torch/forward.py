@@ -10,15 +10,12 @@ def permuted(x, mode):
     return torch.cat((x[..., 0::2], x[..., 1::2]), -1) if mode == 3 else x
 
 
-def rotated(x, mode):
-    """R(x): half [-x2, x1]; interleave (-x1, x0) by pairs; quarter [-x2, x1, -x4, x3]; interleave-half on P(x)."""
+def _partners(size, mode):
+    """The slices (first, second) of a row with R(x)[first] = -x[second] and R(x)[second] = x[first]."""
     if mode == 1:
-        return torch.stack((-x[..., 1::2], x[..., 0::2]), -1).flatten(-2)
-    if mode == 2:
-        a, b, c, d = x.chunk(4, -1)
-        return torch.cat((-b, a, -d, c), -1)
-    a, b = permuted(x, mode).chunk(2, -1)
-    return torch.cat((-b, a), -1)
+        return ((slice(0, None, 2), slice(1, None, 2)),)
+    part = size // 4 if mode == 2 else size // 2
+    return tuple((slice(at, at + part), slice(at + part, at + 2 * part)) for at in range(0, size, 2 * part))
 
 
 def widen(x):
@@ -30,8 +27,11 @@ def rotary(x, cos, sin, mode=0):
     forward could not know otherwise."""
     if cos.shape[-1] % (4 if mode == 2 else 2):
         raise RuntimeError(f"the last dimension of cos must be a multiple of {4 if mode == 2 else 2}, got {cos.shape[-1]}")
-    wide, tail = widen(x[..., :cos.shape[-1]]), x[..., cos.shape[-1]:]
-    y = permuted(wide, mode) * widen(cos) + rotated(wide, mode) * widen(sin)
+    wide, tail = permuted(widen(x[..., :cos.shape[-1]]), mode), x[..., cos.shape[-1]:]
+    sin, y = widen(sin), wide * widen(cos)
+    for first, second in _partners(cos.shape[-1], mode):  # in place: R(x) is never made; each product is rounded, as usual
+        y[..., first].sub_(wide[..., second] * sin[..., first])
+        y[..., second].add_(wide[..., first] * sin[..., second])
     return torch.cat((y.to(x.dtype), tail), -1) if tail.shape[-1] else y.to(x.dtype)
 
 

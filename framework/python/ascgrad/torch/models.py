@@ -11,20 +11,21 @@ from typing import Dict, Iterable, Tuple
 
 import torch
 
-from .rotations import Rotation, recognised
+from .rotations import CPU_ELEMENTS, Rotation, recognised
 
 _NAME = re.compile(r"_?(vision_)?apply_.*(rotary|rope)")
 
 
 class Used:
-    """What use() did: replaced is {"module.function": rotation}, left {"module.function": why}."""
+    """What use() did: replaced is {"module.function": rotation}, left {"module.function": why}, note what else to know."""
 
-    def __init__(self, replaced, left):
-        self.replaced, self.left = replaced, left
+    def __init__(self, replaced, left, note=""):
+        self.replaced, self.left, self.note = replaced, left, note
 
     def __str__(self):
         lines = [f"replaced {name} ({what})" for name, what in self.replaced.items()]
         lines += [f"left {name}: {why}" for name, why in self.left.items()]
+        lines += [self.note] if self.note and self.replaced else []
         return "\n".join(lines) or "nothing to replace: no function like apply_rotary_pos_emb in the model's files"
 
 
@@ -56,12 +57,21 @@ def classify(space: Dict[str, object], names: Iterable[str]) -> Tuple[Dict[str, 
     return rotations, left
 
 
-def use(model: torch.nn.Module, on: bool = True) -> Used:
+def _note(model, always):
+    """On a CPU ours is not always the faster one; whoever debugs there must know which one runs."""
+    if always or not any(parameter.device.type == "cpu" for parameter in model.parameters()):
+        return ""
+    return (f"on a CPU the model's own functions compute calls in 16 bits, of fewer than {CPU_ELEMENTS} elements, and compiled "
+            "ones, all of which they do faster; use(model, always=True) leaves them none")
+
+
+def use(model: torch.nn.Module, on: bool = True, always: bool = False) -> Used:
     """Replaces the rotary embedding of the model by ascgrad's differentiable functions, and says what it replaced and
     what not. use(model, False) puts the model's own functions back.
 
     What is replaced are functions of the Python files that define the model's modules: other models out of the same
-    files get them too. Call it before torch.compile."""
+    files get them too. Call it before torch.compile. On a CPU small calls stay with the model's own functions, which are
+    faster there, unless always is True."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"use: the model must be a torch.nn.Module, got {type(model).__name__}")
     replaced, left, missed = {}, {}, False
@@ -74,6 +84,7 @@ def use(model: torch.nn.Module, on: bool = True) -> Used:
             continue
         rotations, others = classify(space, names)
         for name, rotation in rotations.items():
+            rotation.always = always
             space[name] = rotation
             replaced[f"{module}.{name}"] = str(rotation)
         for name, why in others.items():
@@ -81,4 +92,4 @@ def use(model: torch.nn.Module, on: bool = True) -> Used:
             missed = missed or not why.startswith("its rotation is ")
     if on and (missed or not replaced):
         warnings.warn(f"ascgrad.torch.use: {Used(replaced, left)}", stacklevel=2)
-    return Used(replaced, left)
+    return Used(replaced, left, _note(model, always))

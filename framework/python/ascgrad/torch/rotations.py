@@ -46,6 +46,9 @@ _LAYOUTS = (
     ((3, 4, 7), (3, 2, 7), (5,), {}),                         # fewer positions than tokens
     ((3, 4, 5), (3, 2, 7), (3, 7), {}),                       # fewer queries than keys
 )
+# On a CPU the model's own function is faster for fewer elements than this, in 16 bits, and under torch.compile, where it is
+# fused with what surrounds it. Measured by tests/framework/test_models.py.
+CPU_ELEMENTS = 1 << 18
 _is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 
 
@@ -60,6 +63,7 @@ class Rotation:
         self.tensors, self.complex = roles(original)
         self.unsqueeze, self.tables, self.mode, self.indexed = unsqueeze, tables, mode, indexed
         self.negative, self.last = negative, last
+        self.always = True     # also where the model's own function is faster
         self.widens = False    # 16-bit x beside fp32 tables gives fp32
         self.alone = {}        # form of the result where a tensor is None: does the None stay in the tuple?
         self.proven = {}       # signature of a call -> whether ours agrees there
@@ -109,11 +113,18 @@ class Rotation:
 
     def __call__(self, *args, **named):
         given = {**self.defaults, **dict(zip(self.names, args)), **named}
-        if self.takes(given):
+        if (self.always or self.pays(given.get(self.tensors[0]))) and self.takes(given):
             out = self.ours(given)
             if out is not None:
                 return out
         return self.original(*args, **named)
+
+    @staticmethod
+    def pays(x):
+        """Whether ours is the faster one for this tensor."""
+        if not isinstance(x, torch.Tensor) or x.device.type != "cpu":
+            return True
+        return not _is_compiling() and x.dtype == torch.float32 and x.numel() >= CPU_ELEMENTS
 
     def takes(self, given):
         """Whether ours has been seen to agree with the original in a call like this one."""
