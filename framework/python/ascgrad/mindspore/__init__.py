@@ -17,8 +17,9 @@ from mindspore import Tensor, nn, ops
 from mindspore.ops import constexpr
 
 from ascgrad import _aclnn, _library, _names, _shapes
-from ascgrad._names import MODES, STREAMS  # noqa: F401  (MODES is part of this module)
+from ascgrad._names import STREAMS
 
+MODES = _names.MODES
 _DTYPES = {ms.float32: "fp32", ms.float16: "fp16", ms.bfloat16: "bf16"}
 
 

@@ -14,10 +14,11 @@ from typing import Any, Sequence, Tuple, Union
 import tensorflow as tf
 
 from ascgrad import _names, _shapes
-from ascgrad._names import MODES, STREAMS  # noqa: F401  (MODES is part of this module)
+from ascgrad._names import STREAMS
 
 from . import _build
 
+MODES = _names.MODES
 _OPTIONAL = ("encoder_query", "encoder_key", "encoder_value",
              *(f"{stream}_{kind}" for stream in STREAMS for kind in ("weight", "bias")), "rope_sin", "rope_cos")
 _KINDS = ("norm_type", "norm_added_type", "rope_type", "concat_order")

@@ -9,11 +9,11 @@ Importing it defines torch.ops.ascgrad.* for CPU (libascgrad), Meta, and the NPU
 mode call ascgrad.torch.converters.register() once: torchair then puts our operators into the GE graph.
 ascgrad.torch.use(model) makes a model of the Hugging Face kind use them.
 """
-from . import converters, library, npu
+from . import converters, forward, library, npu
 from .functions import exp_segsum, norm_rope_concat, rope, rotary_mul, rotary_position_embedding
 from .models import use
 
-__all__ = ["converters", "exp_segsum", "library", "norm_rope_concat", "rope", "rotary_mul",
+__all__ = ["converters", "exp_segsum", "forward", "library", "norm_rope_concat", "rope", "rotary_mul",
            "rotary_position_embedding", "use"]
 
 npu.register(library.of_torch)

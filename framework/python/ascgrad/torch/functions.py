@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from ascgrad import _library, _names, _shapes
 
-from . import forward, library
+from . import forward, fused, library
 
 _grad = torch.ops.ascgrad
 _is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
@@ -78,7 +78,7 @@ class _RotaryMul(torch.autograd.Function):
                {"dy": "x", "r1": "cos (r1)", "r2": "sin (r2)"})
         ctx.tables = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
         ctx.save_for_backward(r1, r2, *([x] if ctx.tables else []))
-        return forward.rotary(x, r1, r2)
+        return fused.rotary(x, r1, r2)
 
     @staticmethod
     @once_differentiable
@@ -97,7 +97,7 @@ class _RotaryPositionEmbedding(torch.autograd.Function):
         ctx.tables = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
         ctx.mode = mode
         ctx.save_for_backward(cos, sin, *([x] if ctx.tables else []))
-        return forward.rotary(x, cos, sin, mode)
+        return fused.rotary(x, cos, sin, mode)
 
     @staticmethod
     @once_differentiable
