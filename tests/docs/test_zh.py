@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-PAGES = ["install", "troubleshooting", "accept"] + [op["kernel"] for op in json.load(open(sys.argv[1], encoding="utf-8"))]
+PAGES = ["install", "troubleshooting", "accept", "clients"] + [op["kernel"] for op in json.load(open(sys.argv[1], encoding="utf-8"))]
 FENCE = re.compile(r"^```.*?^```$", re.S | re.M)
 failures = []
 
