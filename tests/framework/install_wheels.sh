@@ -78,7 +78,7 @@ environment() {
   (watch_log "$log" 9>&-) &
   watcher=$!
   good=1
-  pip_install "$log" numpy==1.26.4 "$@" || good=''
+  pip_install "$log" "numpy==$numpy" "$@" || good=''
   if [ -n "$good" ] && [ "$npu" != - ]; then
     rm -rf "$place/torchair"
     pip_install "$log" --no-deps --target "$place/torchair" "torch-npu==$npu" || good=''
@@ -126,7 +126,7 @@ watch_log() {
 }
 
 transformers="transformers==5.22.2 protobuf packaging pyyaml"
-tensorflow='tensorflow-cpu'
+tensorflow='tensorflow-cpu' numpy=1.26.4
 [ "$(uname -m)" = x86_64 ] || tensorflow=tensorflow # elsewhere it is for the CPU anyway
 # shellcheck disable=SC2086 # words
 {
@@ -136,6 +136,13 @@ tensorflow='tensorflow-cpu'
   if [ -n "$soak" ]; then
     environment torch-old 7.0 2.8.0 torch==2.8.0 $transformers
     environment torch-new 6.0 - torch==2.15.0 $transformers
+    if python=$(command -v python3.9); then # the newest that TensorFlow 2.6.5 has wheels for
+      version=py3.9 numpy=1.19.5
+      environment tensorflow-old 1.5 - $tensorflow==2.6.5 'protobuf<3.20'
+    else
+      rm -f "$links/tensorflow-old"
+      printf 'there is no python3.9\n' >"$links/tensorflow-old.skipped"
+    fi
   fi
 }
 say "the environments take $(size "$cache") in $cache"
