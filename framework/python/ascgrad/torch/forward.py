@@ -25,8 +25,9 @@ def widen(x):
 def rotary(x, cos, sin, mode=0):
     """The first elements of a row are rotated, as many as cos has; the others stay. What is checked here is what a compiled
     forward could not know otherwise."""
-    if cos.shape[-1] % (4 if mode == 2 else 2):
-        raise RuntimeError(f"the last dimension of cos must be a multiple of {4 if mode == 2 else 2}, got {cos.shape[-1]}")
+    size, multiple = cos.shape[-1], 4 if mode == 2 else 2
+    if size % multiple:  # as an operation, whose error Dynamo passes on with its text
+        torch.ops.ascgrad.refuse(f"the last dimension of cos must be a multiple of {multiple}, got {size}")
     wide, tail = permuted(widen(x[..., :cos.shape[-1]]), mode), x[..., cos.shape[-1]:]
     sin, y = widen(sin), wide * widen(cos)
     for first, second in _partners(cos.shape[-1], mode):  # in place: R(x) is never made; each product is rounded, as usual

@@ -6,7 +6,6 @@ norm_rope_concat get none (the operators have no such output), and asking for on
 biases are cast to the dtype of x, and their gradients back; where the operator takes fp32 tables or weights beside 16-bit x,
 these stay as they are.
 """
-import collections
 from typing import Optional, Sequence, Tuple, Union
 
 import torch
@@ -169,9 +168,8 @@ def _no_table_gradient(name, *tables):
         raise RuntimeError(f"{name}: cos and sin have no gradient in this operator; pass them detached")
 
 
-_CONCAT_NAMES = collections.namedtuple("_CONCAT_NAMES", (
-    "query", "key", "value", "encoder_query", "encoder_key", "encoder_value",
-    *(f"{stream}_{part}" for stream in _names.STREAMS for part in ("weight", "bias")), "rope_sin", "rope_cos"))
+_CONCAT_NAMES = ("query", "key", "value", "encoder_query", "encoder_key", "encoder_value",
+                 *(f"{stream}_{part}" for stream in _names.STREAMS for part in ("weight", "bias")), "rope_sin", "rope_cos")
 
 
 def _check_concat(kinds, tensors):
@@ -237,14 +235,15 @@ def norm_rope_concat(
         ("norm_type", norm_type), ("norm_added_type", norm_added_type), ("rope_type", rope_type),
         ("concat_order", concat_order)))
     tables = (rope_sin, rope_cos) if rope_type else (None, None)
-    tensors = _CONCAT_NAMES(query, key, value, encoder_query, encoder_key, encoder_value, *affine, *tables)
-    present = {name: t for name, t in tensors._asdict().items() if t is not None or name in ("query", "key", "value")}
+    streams = (query, key, value, encoder_query, encoder_key, encoder_value)
+    present = {name: t for name, t in zip(_CONCAT_NAMES, (*streams, *affine, *tables))
+               if t is not None or name in ("query", "key", "value")}
     _given("norm_rope_concat", **present)
     tables = _like(query, *tables, wide=_WIDE_CONCAT)
     affine = _like(query, *affine, wide=_WIDE_WEIGHT)
     if not _is_compiling():
-        _check_concat(kinds, _CONCAT_NAMES(*tensors[:6], *affine, *tables)._asdict())
-    return _NormRopeConcat.apply(kinds, eps, *_distinct(*tables, *tensors[:6], *affine))
+        _check_concat(kinds, dict(zip(_CONCAT_NAMES, (*streams, *affine, *tables))))
+    return _NormRopeConcat.apply(kinds, eps, *_distinct(*tables, *streams, *affine))
 
 
 def exp_segsum(x: torch.Tensor) -> torch.Tensor:

@@ -100,7 +100,13 @@ def _meta(op):
     return kernel
 
 
+def _refuse(sentence):
+    raise RuntimeError(sentence)
+
+
 of_torch = torch.library.Library("ascgrad", "DEF")
+of_torch.define("refuse(str sentence) -> ()")
+of_torch.impl("refuse", _refuse, "CompositeExplicitAutograd")
 for _op, _ir in _library.operators().items():
     of_torch.define(_ir["kernel"] + _schema(_ir))
     of_torch.impl(_ir["kernel"], _cpu(_op), "CPU")
