@@ -125,7 +125,7 @@ watch_log() {
   done
 }
 
-transformers="transformers==5.22.2 protobuf packaging pyyaml"
+transformers="transformers==5.23.0 protobuf packaging pyyaml"
 tensorflow='tensorflow-cpu' numpy=1.26.4
 [ "$(uname -m)" = x86_64 ] || tensorflow=tensorflow # elsewhere it is for the CPU anyway
 # shellcheck disable=SC2086 # words
