@@ -51,9 +51,9 @@ __aicore__ inline void find_tile(const RotaryGradTiling &t, Walk &w, Tile &tile)
             cos_rows--;
         }
     }
-    if (w.shape[w.last].cos_rows != cos_rows || w.shape[w.last].rows != rows) {
+    if (w.shape[w.last].rows != rows || w.shape[w.last].cos_rows != cos_rows) {
         w.last ^= 1;
-        if (w.shape[w.last].cos_rows != cos_rows || w.shape[w.last].rows != rows) {
+        if (w.shape[w.last].rows != rows || w.shape[w.last].cos_rows != cos_rows) {
             shape_tile<T>(t, w.shape[w.last], cos_rows, rows);
         }
     }
