@@ -23,6 +23,6 @@ mkdir -p "$dir/opp/built-in"
 env "PATH=$dir/toolkit/bin:$PATH" "ASCEND_HOME_PATH=$dir/toolkit" "ASCEND_OPP_PATH=$dir/opp" \
     sh "$dir/ascgrad.run" --quiet "$@"
 cat >"$dir/set_env.sh" <<END
-export ASCEND_OPP_PATH='$dir/opp'
-export LD_LIBRARY_PATH='$build/standin/lib:$build/stubs:$dir/opp/vendors/ascgrad/op_api/lib'
+export ASCEND_OPP_PATH=$(quoted "$dir/opp")
+export LD_LIBRARY_PATH=$(quoted "$build/standin/lib:$build/stubs:$dir/opp/vendors/ascgrad/op_api/lib")
 END

@@ -7,6 +7,9 @@ passed=0
 failed=0
 unset ASCEND_OPP_PATH ASCEND_HOME_PATH ASCEND_CUSTOM_OPP_PATH CDPATH
 
+# quoted TEXT: as one word of a shell script, whatever it holds.
+quoted() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
+
 pass() { passed=$((passed + 1)); }
 fail() {
     failed=$((failed + 1))
@@ -79,7 +82,7 @@ json.dump({sys.argv[2]: record, "Add": {}}, sys.stdout)' "$whole" "$(first_type)
 make_toolkit() {
     mkdir -p "$1/bin" "$1/$(uname -m)-linux/data/platform_config"
     printf '#!/bin/sh\nexec %s -B %s "$@"\n' "${PYTHON:-/usr/bin/python3}" \
-        "'$tests/opc_stand_in.py'" >"$1/bin/opc"
+        "$(quoted "$tests/opc_stand_in.py")" >"$1/bin/opc"
     chmod 755 "$1/bin/opc"
     : >"$1/$(uname -m)-linux/data/platform_config/Ascend910B1.ini"
     : >"$1/$(uname -m)-linux/data/platform_config/Ascend910_9391.ini"

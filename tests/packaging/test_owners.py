@@ -21,6 +21,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -112,8 +113,8 @@ def make_cann(root, types):
 
 
 def make_toolkit(root):
-    write(os.path.join(root, "bin/opc"), "#!/bin/sh\nexec %s -B '%s' \"$@\"\n" %
-          (sys.executable, os.path.join(HERE, "opc_stand_in.py")))
+    write(os.path.join(root, "bin/opc"), "#!/bin/sh\nexec %s -B %s \"$@\"\n" %
+          (sys.executable, shlex.quote(os.path.join(HERE, "opc_stand_in.py"))))
     os.chmod(os.path.join(root, "bin/opc"), 0o755)
 
 
