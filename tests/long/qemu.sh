@@ -33,6 +33,6 @@ for op in $operators; do
   arm "$cross/bin/ascgrad" check --rows "$work/rows" >"$work/said" || { cat "$work/said"; exit 1; }
   echo "$op: $(tail -n 1 "$work/said")"
 done
-"$python" tests/long/same_bits.py "$build/bin/ascgrad" "qemu-aarch64 -L $sys $cross/bin/ascgrad" "$work" >"$work/said" ||
+"$python" tests/long/same_bits.py "$work" "$build/bin/ascgrad" qemu-aarch64 -L $sys "$cross/bin/ascgrad" >"$work/said" ||
   { cat "$work/said"; exit 1; }
 echo "$(grep -c 'same bits' "$work/said") runs give the same bits"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""same_bits.py COMMAND_A COMMAND_B WORK [OP...]: runs rows of every operator with both commands, checked and fast; the
-files must be equal. The rows are those of `COMMAND_A check --list`: the smallest, the largest and one between."""
+"""same_bits.py WORK COMMAND_A COMMAND_B [WORD...]: runs rows of every operator with both commands, checked and fast; the
+files must be equal. The second command may have words, an emulator in front of it. The rows are those of
+`COMMAND_A check --list`: the smallest, the largest and one between."""
 import json
 import math
 import os
@@ -71,11 +72,9 @@ def run_row(commands, op, specs, attrs, dtype, rng, work):
 
 
 def main(argv):
-    commands, work, bad = [argv[1].split(), argv[2].split()], argv[3], 0
+    work, commands, bad = argv[1], [argv[2:3], argv[3:]], 0
     rng = np.random.default_rng(9)
     for op in json.loads(said(commands[0], "ops", "--json")):
-        if argv[4:] and op["type"] not in argv[4:]:
-            continue
         for specs, attrs in choose(commands[0], op):
             for dtype in (np.float32, np.float16):
                 bad += run_row(commands, op, specs, attrs, dtype, rng, work)
