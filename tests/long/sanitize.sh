@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests under sanitizers, each in a build tree of its own: ASan with UBSan, then TSan.
 #     sanitize.sh BUILD [address|thread]
-# ASan + UBSan: the tests of the host code, the C API from eight threads and a forked child, random calls of tiling, random
+# ASan + UBSan: the tests of the host code, the C API from eight threads, random calls of tiling, random
 # rows of every operator on the checked twin. TSan: the C API, the fast twin with its threads, random rows.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=lib.sh

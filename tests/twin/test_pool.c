@@ -20,6 +20,8 @@ enum { ELEMENTS = MEET_T * MEET_T };
 
 #if defined __SANITIZE_THREAD__
 enum { FORKS = 0, OWN = 2 }; /* TSan cannot follow a fork, and has a thread of its own */
+#elif defined __SANITIZE_ADDRESS__
+enum { FORKS = 0, OWN = 1 }; /* a child may be born with the locks of ASan's allocator closed */
 #else
 enum { FORKS = 2, OWN = 1 };
 #endif
