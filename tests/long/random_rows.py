@@ -107,6 +107,9 @@ def rope(rng, op):
         left = tokens - sum(lengths)
         fair = max(1, tokens // max(1, count))
         lengths.append(min(max(0, left), rng.choice((0, 1, 2, fair, fair, fair, fair + 1, 2 * fair, rng.randint(0, max(1, left))))))
+    if rng.random() < 0.02:  # more than the smaller tiling struct holds
+        d, q_heads, k_heads = 2 * rng.randint(1, 16), 1, rng.choice((1, 1, 2))
+        lengths = [rng.randint(0, 15) for _ in range(rng.randint(600, 900))]
     total, longest = sum(lengths), max(lengths + [0])
     positions = longest + rng.choice((0, 0, 0, 1, 50))
     exact = rng.choice(("", " exact_grad=true", " exact_grad=true", " exact_grad=false"))
