@@ -152,7 +152,7 @@ AICORE_INLINE void add_columns(const Alone &x, const LocalTensor<float> &from) {
 
 /* A half of rows below the block, `a` the first: step by step as in fold(), then its sums. */
 AICORE_INLINE void step_half(const Alone &x, const LocalTensor<float> &a, uint32_t step) {
-    uint32_t quarter = HALF / 4 * x.width, half = quarter >> (step - 1);
+    uint32_t quarter = HALF / 4 * x.width, half = 2 * quarter >> step;
     if (step == 0) {
         LocalTensor<float> low = a[2 * quarter + LANES], last = low[quarter];
         add_flat(a, a, low, quarter);
