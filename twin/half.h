@@ -25,12 +25,13 @@ static inline float twin_float(uint32_t u) {
     return f;
 }
 
-/* Scaling by 2^112 rebiases the exponent and turns subnormals into normals, exactly. */
+/* Scaling by 2^112 rebiases the exponent and turns subnormals into normals, exactly. A NaN keeps
+ * its bits and becomes quiet. */
 static inline float twin_f16_to_f32(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000u) << 16;
     uint32_t rest = (uint32_t)(h & 0x7fffu) << 13;
     uint32_t finite = twin_bits(twin_float(rest) * 0x1p112f);
-    uint32_t special = rest | 0x7f800000u;
+    uint32_t special = rest | (rest > 0x0f800000u ? 0x7fc00000u : 0x7f800000u);
     return twin_float(sign | (rest >= 0x0f800000u ? special : finite));
 }
 
