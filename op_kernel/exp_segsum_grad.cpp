@@ -4,7 +4,6 @@
  * grad_input: [matrices, T], with
  *     grad_input[i] = sum over j < i <= k of grad_output[k][j] * grad_self[k][j]
  */
-#include "exp_segsum_grad_alone.h"
 #include "exp_segsum_grad_small.h"
 #include "exp_segsum_grad_whole.h"
 
@@ -62,10 +61,5 @@ extern "C" __global__ __aicore__ void exp_segsum_grad(GM_ADDR grad_output, GM_AD
     } else if (TILING_KEY_IS(5)) {
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
         run_whole(s, &pipe, data);
-    } else if (TILING_KEY_IS(6)) {
-        Alone x;
-        x.pipe = &pipe;
-        open_memory(x.s, grad_output, grad_self, grad_input, data);
-        run_alone(x, data);
     }
 }

@@ -34,14 +34,14 @@ struct Segsum {
     /* where y's tile begins in a buffer of the queue, and where it begins in fp32 */
     uint32_t second, span;
     bool direct; /* rows are whole 32-byte blocks, near enough for the short form of a copy */
-    bool pairs;  /* the short strips of a diagonal block are loaded two by two */
     /* Diagonal blocks: the first part has come, of those loaded and those taken in turn. */
     TEventID part[2];
     LocalTensor<Elem> block[2];
     uint32_t loads, takes;
 };
 
-AICORE_INLINE void open_memory(Segsum &s, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
+/* The buffers are as tiling has laid them out. What loads need, */
+AICORE_INLINE void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
                                const ExpSegsumGradTilingData &tiling) {
     s.dy.SetGlobalBuffer((__gm__ Elem *)dy);
     s.y.SetGlobalBuffer((__gm__ Elem *)y);
@@ -53,13 +53,6 @@ AICORE_INLINE void open_memory(Segsum &s, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
     s.span = tiling.span;
     s.second = tiling.second;
     s.direct = tiling.direct != 0;
-    s.pairs = tiling.pairs != 0;
-}
-
-/* The buffers are as tiling has laid them out. What loads need, */
-AICORE_INLINE void open_segsum(Segsum &s, TPipe *pipe, GM_ADDR dy, GM_ADDR y, GM_ADDR dx,
-                               const ExpSegsumGradTilingData &tiling) {
-    open_memory(s, dy, y, dx, tiling);
     pipe->InitBuffer(s.in, 2, tiling.in_bytes);
     s.part[0] = pipe->AllocEventID<HardEvent::MTE2_V>();
     s.part[1] = pipe->AllocEventID<HardEvent::MTE2_V>();

@@ -54,14 +54,12 @@ AICORE_INLINE uint32_t strips_of(uint32_t rows) {
     return (rows + STRIP - 1) / STRIP;
 }
 
-/* Where strip i begins. In pairs, the strips 0 and 2 have rows as long as those of the next one. */
-AICORE_INLINE uint32_t start(uint32_t i, bool pairs) {
-    uint32_t longer = pairs ? least((i + 1) / 2, NARROW / 2) : 0;
-    return STRIP * STRIP * (i * (i + 1) / 2 + longer);
+AICORE_INLINE uint32_t start(uint32_t i) { /* where strip i begins */
+    return STRIP * STRIP * (i * (i + 1) / 2);
 }
 
-AICORE_INLINE uint32_t row_blocks(uint32_t i, bool pairs) { /* of its rows */
-    return STRIP / 8 * (i + (pairs && i < NARROW && i % 2 == 0 ? 2 : 1));
+AICORE_INLINE uint32_t row_blocks(uint32_t i) { /* of its rows */
+    return STRIP / 8 * (i + 1);
 }
 
 AICORE_INLINE uint32_t tile_of(uint32_t i) { /* its left sums; a block later, the tile */
@@ -83,7 +81,7 @@ AICORE_INLINE void open_block(Segsum &s, TileBuffer &tiles, TPipe *pipe,
 AICORE_INLINE void load_strips(Segsum &s, const LocalTensor<Elem> &in, int64_t at, int64_t t,
                                uint32_t row, uint32_t rows, uint32_t end, uint32_t step) {
     constexpr uint32_t BLOCKS = STRIP / IN_BLOCK;
-    uint32_t to = start(row / STRIP, s.pairs), lanes = row + STRIP;
+    uint32_t to = start(row / STRIP), lanes = row + STRIP;
     at += row * t;
     if (s.direct && step == STRIP) { /* whole strips, by the short form */
         uint32_t blocks = lanes / IN_BLOCK;
@@ -114,61 +112,48 @@ AICORE_INLINE void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, u
     s.block[turn] = in;
     load_strips(s, in, at, t, LANES, rows, rows, step);
     SetFlag<HardEvent::MTE2_V>(s.part[turn]);
-    if (s.pairs) { /* two copies instead of four; below 128 bytes a row costs the same */
-        load_rows(s, in, at, t, 2 * STRIP, 2 * STRIP, 2 * STRIP);
-        load_rows(s, in[start(2, true)], at + 2 * STRIP * t, t, 2 * STRIP, LANES, LANES);
-    } else {
-        load_strips(s, in, at, t, 0, least(rows, LANES), rows, step);
-    }
+    load_strips(s, in, at, t, 0, least(rows, LANES), rows, step);
     s.in.EnQue(in);
 }
 
 /* What load_block brings, in elements of one operand. */
-AICORE_INLINE uint32_t loaded(uint32_t rows, uint32_t n, bool pairs) {
-    return start(n, pairs) - (STRIP * n - rows) * STRIP * n;
+AICORE_INLINE uint32_t loaded(uint32_t rows, uint32_t n) {
+    return start(n) - (STRIP * n - rows) * STRIP * n;
 }
 
 /* Zeros for the rows from `rows` on, and for a repeat and more behind the last strip, which is
  * read with it. */
 AICORE_INLINE void fill_block(const LocalTensor<float> &x, uint32_t rows, uint32_t n) {
-    uint32_t from = loaded(rows, n, false), end = start(n, false) + (n < STRIPS ? BLOCK : 0);
+    uint32_t from = loaded(rows, n), end = start(n) + (n < STRIPS ? BLOCK : 0);
     if (from < end) Duplicate(x[from], 0.0f, end - from);
     uint32_t lanes = STRIP * n, gap = lanes - up(rows, 8);
     if (!WIDEN && gap) { /* the columns that a copy cannot fill */
-        Duplicate(x[start(n - 1, false) + lanes - gap], 0.0f, gap, rows - STRIP * (n - 1), 1,
-                  lanes / 8);
+        Duplicate(x[start(n - 1) + lanes - gap], 0.0f, gap, rows - STRIP * (n - 1), 1, lanes / 8);
     }
 }
 
 /* Walks over strips: where the strip and its tile begin, and the blocks of its rows. */
 struct Strip {
     uint32_t i, at, tile, step, turn;
-    bool pairs;
 };
 
-AICORE_INLINE Strip strip_at(uint32_t i, bool pairs) {
-    Strip x = {i,
-               start(i, pairs),
-               tile_of(i),
-               row_blocks(i, pairs),
-               i % 2 ? PAIR - TILE_LANES : TILE_LANES,
-               pairs};
+AICORE_INLINE Strip strip_at(uint32_t i) {
+    Strip x = {i, start(i), tile_of(i), row_blocks(i), i % 2 ? PAIR - TILE_LANES : TILE_LANES};
     return x;
 }
 
 AICORE_INLINE void go_on(Strip &x) {
     x.at += STRIP * 8 * x.step;
-    x.step = row_blocks(++x.i, x.pairs);
+    x.step = row_blocks(++x.i);
     x.tile += x.turn;
     x.turn = PAIR - x.turn;
 }
 
 /* Products of the strips [i, end): the diagonal tiles into their own rows, then everything in
  * place. */
-AICORE_INLINE void multiply_strips(uint32_t i, uint32_t end, bool pairs,
-                                   const LocalTensor<float> &a, const LocalTensor<float> &b,
-                                   const LocalTensor<float> &tiles) {
-    Strip x = strip_at(i, pairs);
+AICORE_INLINE void multiply_strips(uint32_t i, uint32_t end, const LocalTensor<float> &a,
+                                   const LocalTensor<float> &b, const LocalTensor<float> &tiles) {
+    Strip x = strip_at(i);
     uint32_t from = x.at;
     BinaryRepeatParams rows(1, 1, 1, PAIR_BLOCKS, 0, 0);
     SetVectorMask<float>(0, first_lanes(STRIP));
@@ -186,16 +171,16 @@ AICORE_INLINE void multiply_strips(uint32_t i, uint32_t end, bool pairs,
 }
 
 /* R_I, as 8 partial sums: columns 0..63, then the others on top. */
-AICORE_INLINE void sum_left(uint32_t i, uint32_t end, bool pairs, const LocalTensor<float> &a,
+AICORE_INLINE void sum_left(uint32_t i, uint32_t end, const LocalTensor<float> &a,
                             const LocalTensor<float> &more, const LocalTensor<float> &tiles) {
-    Strip x = strip_at(i, pairs);
+    Strip x = strip_at(i);
     for (uint32_t lanes = STRIP * i; lanes < STRIP * end; lanes += STRIP) {
         if (lanes <= LANES) SetVectorMask<float>(0, first_lanes(lanes));
         BlockReduceSum<float, false>(tiles[x.tile], a[x.at], STRIP, MASK_PLACEHOLDER, PAIR_BLOCKS,
                                      1, x.step);
         go_on(x);
     }
-    x = strip_at(NARROW + 1, pairs);
+    x = strip_at(NARROW + 1);
     for (uint32_t lanes = STRIP, to = 0; lanes + LANES < STRIP * end; lanes += STRIP) {
         BlockReduceSum(more[to], a[x.at + LANES], STRIP, lanes, 1, 1, x.step);
         to += STRIP * 8;
@@ -205,7 +190,7 @@ AICORE_INLINE void sum_left(uint32_t i, uint32_t end, bool pairs, const LocalTen
 
 AICORE_INLINE void add_left(uint32_t n, const LocalTensor<float> &more,
                             const LocalTensor<float> &tiles) {
-    Strip x = strip_at(NARROW + 1, false); /* its tile, the same in pairs */
+    Strip x = strip_at(NARROW + 1);
     BinaryRepeatParams rows(PAIR_BLOCKS, PAIR_BLOCKS, 1, 8 * PAIR_BLOCKS, 8 * PAIR_BLOCKS, 8);
     uint64_t own = EACH_BLOCK * 3; /* two sums of eight columns, then two more for each strip */
     for (uint32_t i = NARROW + 1, from = 0; i < n; i++) {
@@ -225,9 +210,9 @@ AICORE_INLINE uint32_t pieces_of(uint32_t n) {
 
 /* The first step of the column sums: the lower half of each strip onto its upper half. n: strips in
  * all. */
-AICORE_INLINE void halve_strips(uint32_t i, uint32_t end, uint32_t n, bool pairs,
-                                const LocalTensor<float> &a, const LocalTensor<float> &halved) {
-    Strip x = strip_at(i, pairs);
+AICORE_INLINE void halve_strips(uint32_t i, uint32_t end, uint32_t n, const LocalTensor<float> &a,
+                                const LocalTensor<float> &halved) {
+    Strip x = strip_at(i);
     BinaryRepeatParams rows(1, 1, 1, pieces_of(n) * LANES / 8, 0, 0);
     SetVectorMask<float>(0, ~0ull);
     for (uint32_t to = pieces_of(i) * LANES; i < end; i++) {
@@ -319,13 +304,11 @@ AICORE_INLINE void scan_tiles(const LocalTensor<float> &tiles, uint32_t pairs) {
     vector_done();
 }
 
-/* From suffix sums to results: row k of a tile owns its left sums and the lanes j < k. Of each pair
- * the tiles [from, to). */
+/* From suffix sums to results: row k of a tile owns its left sums and the lanes j < k. */
 AICORE_INLINE void sum_tiles(const LocalTensor<float> &tiles, const LocalTensor<float> &sums,
-                             const LocalTensor<float> &results, uint32_t pairs, uint32_t from,
-                             uint32_t to) {
+                             const LocalTensor<float> &results, uint32_t pairs) {
     SetVectorMask<float>(0, UPPER);
-    for (uint32_t part = from * TILE_LANES; part < to * TILE_LANES; part += TILE_LANES) {
+    for (uint32_t part = 0; part < 2 * TILE_LANES; part += TILE_LANES) {
         for (uint32_t q = 0; q < STRIP; q += 8) {
             Duplicate<float, false>(tiles[q * PAIR_LANES + part + 8 + q], 0.0f, MASK_PLACEHOLDER,
                                     pairs, PAIR_BLOCKS, PAIR / 8);
@@ -335,7 +318,7 @@ AICORE_INLINE void sum_tiles(const LocalTensor<float> &tiles, const LocalTensor<
     BlockReduceSum(sums, tiles, STRIP * pairs, PAIR_LANES, 1, 1, PAIR_BLOCKS);
     vector_done();
     uint64_t top = EACH_BLOCK * 3, low = EACH_BLOCK * 7; /* rows 0..7 own a block of the tile */
-    for (uint32_t part = from; part < to; part++) {
+    for (uint32_t part = 0; part < 2; part++) {
         SetVectorMask<float>(0, top << TILE_BLOCKS * part);
         BlockReduceSum<float, false>(results[part * STRIP], sums, pairs, MASK_PLACEHOLDER,
                                      2 * STRIP / 8, 1, STRIP);
@@ -345,22 +328,16 @@ AICORE_INLINE void sum_tiles(const LocalTensor<float> &tiles, const LocalTensor<
     }
 }
 
-/* Tiles to results, of each pair the tiles [from, to); scratch: the first operand. */
-AICORE_INLINE void finish_tiles(Segsum &s, const LocalTensor<float> &tiles,
-                                const LocalTensor<float> &scratch, uint32_t pairs, uint32_t from,
-                                uint32_t to) {
-    uint32_t at = from * STRIP;
+/* Tiles to results; scratch: the first operand. */
+AICORE_INLINE void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
+                                const LocalTensor<float> &scratch) {
+    uint32_t pairs = (n + 1) / 2;
     scan_tiles(tiles, pairs);
     LocalTensor<Elem> out = s.out.AllocTensor<Elem>();
     LocalTensor<float> results = result_place(out, scratch[RESULTS]);
-    sum_tiles(tiles, scratch[ROW_SUMS], results, pairs, from, to);
-    narrow(out[at], results[at], (2 * pairs - 2 + to - from) * STRIP);
+    sum_tiles(tiles, scratch[ROW_SUMS], results, pairs);
+    narrow(out, results, 2 * pairs * STRIP);
     s.out.EnQue(out);
-}
-
-AICORE_INLINE void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
-                                const LocalTensor<float> &scratch) {
-    finish_tiles(s, tiles, scratch, (n + 1) / 2, 0, 2);
 }
 
 AICORE_INLINE void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint32_t rows) {
@@ -375,7 +352,7 @@ AICORE_INLINE void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint32_t
 }
 
 /* From the operands to the left sums and half strips of the strips [i, end). */
-AICORE_INLINE void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_t n, bool pairs,
+AICORE_INLINE void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_t n,
                                 const LocalTensor<float> &a, const LocalTensor<float> &b,
                                 const LocalTensor<float> &tiles) {
     if (rows < BLOCK && end == n) {
@@ -383,10 +360,10 @@ AICORE_INLINE void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_
         fill_block(b, rows, n);
         vector_done();
     }
-    multiply_strips(i, end, pairs, a, b, tiles);
+    multiply_strips(i, end, a, b, tiles);
     uint32_t second = i ? i : 1;
-    sum_left(second, end, pairs, a, b[LEFT_MORE], tiles);
-    halve_strips(second, end, n, pairs, a, b[HALVED]);
+    sum_left(second, end, a, b[LEFT_MORE], tiles);
+    halve_strips(second, end, n, a, b[HALVED]);
 }
 
 /* How many strips of a block are left for later: the short ones where loading takes longer than the
@@ -405,12 +382,12 @@ AICORE_INLINE LocalTensor<Elem> begin_block(Segsum &s, uint32_t late, uint32_t r
     vector_done(); /* the last tile is still being read */
     WaitFlag<HardEvent::MTE2_V>(s.part[turn]);
     if (late < n) {
-        uint32_t from = start(late, s.pairs);
-        widen_part(s, in, from, loaded(rows, n, s.pairs) - from, a, b);
-        begin_strips(late, n, rows, n, s.pairs, a, b, tiles);
+        uint32_t from = start(late);
+        widen_part(s, in, from, loaded(rows, n) - from, a, b);
+        begin_strips(late, n, rows, n, a, b, tiles);
     }
     in = s.in.DeQue<Elem>();
-    widen_part(s, in, 0, late < n ? start(late, s.pairs) : loaded(rows, n, s.pairs), a, b);
+    widen_part(s, in, 0, late < n ? start(late) : loaded(rows, n), a, b);
     if constexpr (WIDEN) s.in.FreeTensor(in);
     return in;
 }
@@ -419,7 +396,7 @@ AICORE_INLINE LocalTensor<Elem> begin_block(Segsum &s, uint32_t late, uint32_t r
 AICORE_INLINE void begin_rest(const Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
                               const LocalTensor<float> &a, const LocalTensor<float> &b,
                               const LocalTensor<float> &tiles) {
-    begin_strips(0, late, rows, n, s.pairs, a, b, tiles);
+    begin_strips(0, late, rows, n, a, b, tiles);
     vector_done();
     add_left(n, b[LEFT_MORE], tiles);
 }

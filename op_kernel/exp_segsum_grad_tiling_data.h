@@ -11,15 +11,13 @@
 /* Tiling keys. ZERO: T <= 1 or no matrices, the result is 0, nothing is read. SMALL: T <= 64,
  * several whole matrices per tile. BLOCK: T <= 128, one matrix per tile, lower triangle only.
  * LARGE: T > 128, blocks of 128, over all cores, in two phases. WHOLE: 128 < T <= 384, the same
- * sums, a matrix on one core. ALONE: 64 < T <= 256 and one matrix, the sums of BLOCK or LARGE, a
- * strip on one core. */
+ * sums, a matrix on one core. */
 enum {
     EXP_SEGSUM_ZERO = 1,
     EXP_SEGSUM_SMALL = 2,
     EXP_SEGSUM_BLOCK = 3,
     EXP_SEGSUM_LARGE = 4,
     EXP_SEGSUM_WHOLE = 5,
-    EXP_SEGSUM_ALONE = 6,
 };
 
 enum {
@@ -31,20 +29,12 @@ enum {
     EXP_SEGSUM_TILE_LANES = 8 + EXP_SEGSUM_STRIP,
     /* elements of one operand in a tile; of a block: 128 rows in strips, 16 * 16 * (1 + ... + 8) */
     EXP_SEGSUM_TILE = 9216,
-    /* and of a block whose first four strips come in pairs */
-    EXP_SEGSUM_PAIRS = EXP_SEGSUM_TILE + 2 * EXP_SEGSUM_STRIP * EXP_SEGSUM_STRIP,
     /* elements of a tile of results of SMALL */
     EXP_SEGSUM_OUT = 2048,
     /* LARGE: column sums, row sums and the total (in 8 lanes) of a tile, in fp32 */
     EXP_SEGSUM_SUMS = EXP_SEGSUM_ROWS + EXP_SEGSUM_HALF + 8,
     /* WHOLE: the largest T */
     EXP_SEGSUM_WHOLE_MOST = 384,
-    /* ALONE: the largest T; elements of one operand that a strip needs, at most (144 * 128, and
-     * gaps); fp32 of scratch (a piece of 32 rows, and a gap) and of the sums around the strip */
-    EXP_SEGSUM_ALONE_MOST = 256,
-    EXP_SEGSUM_ALONE_ROOM = 18432 + 3 * 64,
-    EXP_SEGSUM_ALONE_WORK = 32 * 256 + 64,
-    EXP_SEGSUM_ALONE_SUMS = 1536,
     /* LARGE: rows of each of the three kinds that are fetched at once */
     EXP_SEGSUM_LOAD_ROWS = EXP_SEGSUM_ROWS / 8,
 };
@@ -58,8 +48,6 @@ typedef struct ExpSegsumGradTilingData {
     int64_t unit;
     /* units of work in all, spread evenly over the cores */
     int64_t units;
-    /* SMALL: matrices per tile */
-    int64_t tile;
     /* The UB in bytes, 0 for what a key has not: two buffers for both operands of a tile, */
     uint32_t in_bytes;
     /* two for results, */
@@ -68,7 +56,7 @@ typedef struct ExpSegsumGradTilingData {
     uint32_t wide_bytes;
     /* one for diagonal tiles, */
     uint32_t tiles_bytes;
-    /* one for sums: from the workspace (LARGE), all of a matrix (WHOLE), around a strip (ALONE), */
+    /* one for sums: from the workspace (LARGE), all of a matrix (WHOLE), */
     uint32_t sums_bytes;
     /* two for results on their way from the workspace. */
     uint32_t line_bytes;
@@ -79,9 +67,8 @@ typedef struct ExpSegsumGradTilingData {
     uint32_t direct;
     /* LARGE: 1 if results are not 32-byte aligned and go through the workspace */
     uint32_t gather;
-    /* WHOLE: 1 if the short strips of a block are loaded two by two: fewer copies, and a
-     * little that nobody needs */
-    uint32_t pairs;
+    /* SMALL: matrices per tile */
+    uint32_t tile;
     /* 1 if the inputs are too large to be in the L2 cache, and no line of it is read twice */
     uint32_t stream;
 } ExpSegsumGradTilingData;

@@ -108,13 +108,6 @@ static bool whole_is_faster(const ExpSegsumGradTilingData *d, int64_t es, int64_
     return whole <= spread;
 }
 
-/* A core for every strip of a single matrix. More matrices would be read too often. */
-static bool stands_alone(const ExpSegsumGradTilingData *d, const struct ascgrad_chip *chip,
-                         int64_t cores) {
-    return d->matrices == 1 && d->size > HALF && d->size <= EXP_SEGSUM_ALONE_MOST &&
-           ceil_div(d->size, EXP_SEGSUM_STRIP) <= cores && chip->ub >= SMALLEST_UB;
-}
-
 /* The buffers of the kernel. The operands lie 256 bytes apart modulo 512 in fp32: no two reads of a
  * repeat meet in a bank group. Returns the bytes in all. */
 static int64_t lay_out(ExpSegsumGradTilingData *d, uint64_t key, int64_t es) {
@@ -123,19 +116,10 @@ static int64_t lay_out(ExpSegsumGradTilingData *d, uint64_t key, int64_t es) {
         d->out_bytes = (uint32_t)(d->unit * 4);
         return d->out_bytes;
     }
-    bool alone = key == EXP_SEGSUM_ALONE;
-    int64_t tile = alone ? EXP_SEGSUM_ALONE_ROOM : d->pairs ? EXP_SEGSUM_PAIRS : EXP_SEGSUM_TILE;
-    int64_t span = round_up(tile, BANKS) + SHIFT;
+    int64_t tile = EXP_SEGSUM_TILE, span = round_up(tile, BANKS) + SHIFT;
     d->span = (uint32_t)span;
     d->second = (uint32_t)(es == 2 ? tile : span);
     d->in_bytes = (uint32_t)((d->second + tile) * es);
-    if (alone) {
-        d->wide_bytes = (uint32_t)((es == 2 ? span : 0) + EXP_SEGSUM_ALONE_WORK) * 4;
-        d->out_bytes = (uint32_t)(2 * EXP_SEGSUM_STRIP * es);
-        d->tiles_bytes = 2 * EXP_SEGSUM_STRIP * EXP_SEGSUM_TILE_LANES * 4;
-        d->sums_bytes = EXP_SEGSUM_ALONE_SUMS * 4;
-        return (int64_t)d->in_bytes + d->wide_bytes + d->out_bytes + d->tiles_bytes + d->sums_bytes;
-    }
     d->wide_bytes = (uint32_t)(es == 2 ? (span + tile) * 4 : 0);
     int64_t out = key == EXP_SEGSUM_SMALL   ? EXP_SEGSUM_OUT * es
                   : key == EXP_SEGSUM_LARGE ? EXP_SEGSUM_SUMS * 4
@@ -173,14 +157,11 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
         launch->key = EXP_SEGSUM_ZERO;
         d.unit = 1024;
         d.units = d.size ? ceil_div(d.matrices, d.unit) : 0;
-    } else if (stands_alone(&d, chip, cores)) {
-        launch->key = EXP_SEGSUM_ALONE;
-        d.units = ceil_div(d.size, EXP_SEGSUM_STRIP);
     } else if (d.size <= BLOCK) {
         launch->key = d.size <= HALF ? EXP_SEGSUM_SMALL : EXP_SEGSUM_BLOCK;
         d.unit = rows_per_block(d.size * es);
         d.units = ceil_div(d.matrices, d.unit);
-        if (d.size <= HALF) d.tile = small_tile(&d, es, cores);
+        if (d.size <= HALF) d.tile = (uint32_t)small_tile(&d, es, cores);
     } else if (whole_is_faster(&d, es, cores)) {
         launch->key = EXP_SEGSUM_WHOLE;
         d.unit = rows_per_block(d.size * es);
@@ -195,9 +176,6 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
     /* Above 128 rows two tiles may share a line. */
     d.stream =
         d.size > 1 && d.size <= BLOCK && d.matrices > kept_in_l2(chip) / (2 * d.size * d.size * es);
-    /* Where one core has all of a matrix, loads take longer than sums; smaller ones would read more
-     * than they may. */
-    d.pairs = launch->key == EXP_SEGSUM_WHOLE && es == 2 && d.size % BLOCK == 0;
     d.direct = d.size * es % GM_BLOCK == 0 && d.size * es / GM_BLOCK <= UINT16_MAX;
     int64_t need = lay_out(&d, launch->key, es);
     if ((uint64_t)need > chip->ub) {

@@ -21,21 +21,9 @@ static void make(struct trial *t, int32_t dtype) {
 /* What lies in the UB has room and does not overlap. */
 static const char *judge_buffers(const ExpSegsumGradTilingData *d, uint64_t key, int64_t es,
                                  int64_t ub) {
-    int64_t tile = d->pairs ? 38 * 16 * 16 : 36 * 16 * 16;
-    NEED(!d->pairs || (key == EXP_SEGSUM_WHOLE && es == 2 && d->size % 128 == 0));
+    int64_t tile = 36 * 16 * 16;
     if (key == EXP_SEGSUM_ZERO) {
         NEED(d->out_bytes >= d->unit * 4 && d->out_bytes <= ub); /* nothing else, and one of it */
-        return NULL;
-    }
-    if (key == EXP_SEGSUM_ALONE) { /* one buffer for each */
-        int64_t room = 144 * 128 + 3 * 64, work = 32 * 256 + 64;
-        NEED((int64_t)d->in_bytes + d->out_bytes + d->wide_bytes + d->tiles_bytes + d->sums_bytes <=
-             ub);
-        NEED(d->second >= room && d->in_bytes >= (d->second + room) * es && !d->line_bytes);
-        NEED(d->span >= room && d->wide_bytes >= ((es == 2 ? d->span : 0) + work) * 4);
-        NEED(d->out_bytes >= 32 * es && d->tiles_bytes >= 2 * 16 * 24 * 4 && !d->stream);
-        NEED(d->sums_bytes >= (128 + 16 + 128 + 16 + 8 * 128 + 128) * 4);
-        NEED(!d->direct || d->size * es % 32 == 0);
         return NULL;
     }
     NEED(2 * ((int64_t)d->in_bytes + d->out_bytes + d->line_bytes) + d->wide_bytes +
@@ -87,13 +75,6 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
         NEED(d.units == 0 || (wide_int)(d.units - 1) * d.unit < matrices);
         return NULL;
     }
-    if (launch->key == EXP_SEGSUM_ALONE) { /* a core for every strip, or none */
-        NEED(matrices == 1 && size > 64 && size <= 256 && d.units == (size + 15) / 16);
-        NEED(launch->block_dim == d.units && d.units <= (int64_t)t->chip.cores);
-        return NULL;
-    }
-    NEED(matrices > 1 || size <= 64 || size > 256 || (size + 15) / 16 > (int64_t)t->chip.cores ||
-         t->chip.ub < 196352);
     NEED(launch->key == (uint64_t)(size <= 64    ? EXP_SEGSUM_SMALL
                                    : size <= 128 ? EXP_SEGSUM_BLOCK
                                                  : EXP_SEGSUM_WHOLE));
@@ -110,12 +91,10 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
 }
 
 static const char *judge_pair(const struct ascgrad_launch *a, const struct ascgrad_launch *b) {
-    /* T alone decides the order of sums: it is the same in LARGE and WHOLE, and ALONE has that of
-     * whatever it stands for. */
-    bool alone = a->key == EXP_SEGSUM_ALONE || b->key == EXP_SEGSUM_ALONE;
+    /* T alone decides the order of sums: it is the same in LARGE and WHOLE. */
     bool large = a->key == EXP_SEGSUM_LARGE || a->key == EXP_SEGSUM_WHOLE;
     bool both = b->key == EXP_SEGSUM_LARGE || b->key == EXP_SEGSUM_WHOLE;
-    NEED(alone || (large ? both : a->key == b->key));
+    NEED(large ? both : a->key == b->key);
     NEED(a->key != b->key || a->workspace == b->workspace);
     return NULL;
 }
