@@ -31,7 +31,7 @@ def calls(op):
     """(row, dtype, report) of every call that moves anything."""
     rng = random.Random(f"dtypes {op} {SEED}")
     random_rows.budget = lambda r: int(2 ** r.uniform(12, 20))  # larger than for checking: what a user would time
-    for row in random_rows.rows(None, {"type": op}, CALLS, SEED):
+    for row in random_rows.maker(None, {"type": op}, SEED)(CALLS):
         dtype = rng.choice(("fp32", "fp16", "bf16"))
         shapes, attrs = parse(row)
         report = ascgrad.perf(op, shapes, attrs, dtype)
