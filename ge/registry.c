@@ -36,7 +36,7 @@ enum {
  *
  * offers: the 1 becomes a 0 for a type that is left to CANN, because CANN has it and there are no
  * complete binaries of ours, or by --no-override. Such a type must vanish here too, or our tiling
- * would be merged with CANN's kernel. */
+ * would be merged with CANN's kernel, and our IR would hide CANN's (op_proto/register_ir.cpp). */
 #define ASCGRAD_OP(Type, op) static const volatile char offer_##op[] = "ascgrad-offers:" #Type "=1";
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
@@ -100,6 +100,20 @@ static const struct row rows[COUNT] = {
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
 };
+
+#ifdef ASCGRAD_LIB_PROTO
+/* Called by constructors of register_ir.cpp while the library is loaded. */
+bool ascgrad_offers(const char *type);
+
+bool ascgrad_offers(const char *type) {
+    for (size_t i = 0; i < COUNT; i++) {
+        if (strcmp(rows[i].type, type) == 0) {
+            return *rows[i].offered == '1';
+        }
+    }
+    return false;
+}
+#endif
 
 /* Tiling buffer of a node: the same as the compile-time route gives, so that what fits there fits
  * always. The other library leaves it at 0, which GE takes for "not said". */
