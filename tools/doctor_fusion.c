@@ -18,7 +18,7 @@ void doctor_check_fusion(struct doctor *d) {
                    "graph pass: off (`ascgrad fusion on` lets GE use it)");
         return;
     }
-    doctor_ask_library(path, &answer);
+    doctor_ask_library(path, NULL, &answer);
     const char *off = getenv("ASCGRAD_FUSION");
     if (text_of(&answer)[0] == '!') {
         doctor_say(d, LEVEL_FAIL, "fusion", "ascgrad fusion off",

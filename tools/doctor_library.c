@@ -30,9 +30,10 @@ static bool find_probe(char probe[PATH]) {
 }
 
 /* In the child. */
-static void become_probe(const char *library, int out) {
-    char probe[PATH] = "probe";
-    char *const words[] = {probe, (char *)library, NULL};
+static void become_probe(const char *library, const struct manifest *m, int out) {
+    char probe[PATH] = "probe", *words[2 + MAX_TYPES + 1] = {probe, (char *)library};
+    for (size_t i = 0; m && i < m->types; i++)
+        words[2 + i] = (char *)m->type[i];
     alarm(PATIENCE);
     if (dup2(out, STDOUT_FILENO) < 0) _exit(1);
     if (out != STDOUT_FILENO) close(out);
@@ -57,7 +58,7 @@ static const char *foreign(const char *path, const char *arch) {
     return elf && strcmp(name, arch) != 0 ? name : NULL;
 }
 
-void doctor_ask_library(const char *path, struct text *answer) {
+void doctor_ask_library(const char *path, const struct manifest *m, struct text *answer) {
     int ends[2], status = 0;
     char part[4096];
     if (pipe(ends) != 0) {
@@ -68,7 +69,7 @@ void doctor_ask_library(const char *path, struct text *answer) {
     const pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        become_probe(path, ends[1]);
+        become_probe(path, m, ends[1]);
     }
     close(ends[1]);
     for (ssize_t got; (got = read(ends[0], part, sizeof part)) > 0;)
@@ -109,6 +110,10 @@ bool doctor_tiles(const char *answer, const char *type) {
     return listed(answer, type, " tiling");
 }
 
+bool doctor_describes(const char *answer, const char *type) {
+    return listed(answer, type, "");
+}
+
 static void check_types(struct doctor *d, const char *name, const char *path, const char *types,
                         const char *rest) {
     const struct manifest *m = &d->manifest;
@@ -141,7 +146,7 @@ static void check_library(struct doctor *d, const char *name, const char *below,
                    d->arch);
         return;
     }
-    doctor_ask_library(path, &answer);
+    doctor_ask_library(path, NULL, &answer);
     const char *said = text_of(&answer);
     if (said[0] == '!') {
         doctor_say(d, LEVEL_FAIL, name, fix_for(d, said + 1), "%s cannot be used: %s", path,

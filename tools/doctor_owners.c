@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose kernel meets whose tiling. CANN takes the two from different places (packaging/setup/
- * owners.h has the rule), and nothing there notices when they do not belong together. Everything is
- * looked up here as CANN does it, package by package, on both roads, and the tiling libraries are
- * asked themselves: an operator type may be in a library that no ops-info speaks of.
+ * Whose kernel meets whose tiling and whose IR. CANN takes them from different places (packaging/
+ * setup/owners.h has the rule), and nothing there notices when they do not belong together.
+ * Everything is looked up here as CANN does it, package by package, on both roads, and the
+ * libraries are asked themselves: an operator type may be in a library that no ops-info speaks of.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,7 +24,8 @@ struct provider {
     int fd;
     struct offer offer; /* for the chip that is looked at */
     struct text types;  /* what its tiling libraries answered, one after the other */
-    bool mute;          /* none of them could be asked */
+    struct text irs;    /* what its libraries of prototypes answered */
+    bool mute, dumb;    /* none of the former, of the latter could be asked */
 };
 
 enum { GE, ACLNN, ROADS };
@@ -34,7 +35,7 @@ struct row {
     const char *type, *why;
     char chip[64];
     struct text kernel[ROADS]; /* owner; several with '+' if not all keys have the same */
-    const char *tiling;
+    const char *tiling, *ir;
     bool said[ROADS];
 };
 
@@ -51,19 +52,21 @@ static bool ends_in(const char *name, const char *end) {
     return n >= size && strcmp(name + n - size, end) == 0;
 }
 
-/* GE opens every library of a vendor, and of its own those for this kind of registry. */
-static void ask_libraries(struct doctor *d, struct provider *p, const char *dir) {
+/* GE opens every library of a vendor, and of its own those for this kind of registry; for the sake
+ * of the IR all of its own, too. */
+static void ask_libraries(struct doctor *d, struct provider *p, const char *dir, bool protos) {
     char path[3 * PATH];
     DIR *list = opendir(dir);
     for (struct dirent *entry; list && (entry = readdir(list));) {
         struct text answer = {0};
         TEXT(path, "%s/%s", dir, entry->d_name);
-        if (!ends_in(entry->d_name, p->package ? ".so" : "rt2.0.so") || !doctor_is_file(path))
+        if (!ends_in(entry->d_name, p->package || protos ? ".so" : "rt2.0.so") ||
+            !doctor_is_file(path))
             continue;
-        doctor_ask_library(path, &answer);
+        doctor_ask_library(path, protos ? &d->manifest : NULL, &answer);
         if (text_of(&answer)[0] != '!') {
-            p->mute = false;
-            text_add(&p->types, "%s", text_of(&answer));
+            *(protos ? &p->dumb : &p->mute) = false;
+            text_add(protos ? &p->irs : &p->types, "%s", text_of(&answer));
         } else if (p->package && p->package != d->ours) {
             doctor_say(d, LEVEL_WARN, "owners", "ask its maker, or take it out",
                        "%s cannot be used, so nobody knows which operators it would take: %s", path,
@@ -78,13 +81,20 @@ static void add_provider(struct doctor *d, struct table *t, const struct package
                          const char *dir) {
     struct provider *p = &t->provider[t->providers++];
     char path[2 * PATH];
-    *p = (struct provider){
-        .name = package ? package->name : CANN, .package = package, .fd = fd, .mute = true};
+    *p = (struct provider){.name = package ? package->name : CANN,
+                           .package = package,
+                           .fd = fd,
+                           .mute = true,
+                           .dumb = true};
+    TEXT(path, "%s/op_proto/lib/linux/%s", dir, d->arch);
+    ask_libraries(d, p, path, true);
     TEXT(path, "%s/" TBE "/op_tiling/lib/linux/%s", dir, d->arch);
-    ask_libraries(d, p, path);
+    ask_libraries(d, p, path, false);
     if (package) return;
-    TEXT(path, "%s/" TBE "/op_host/lib/linux/%s", dir, d->arch); /* in newer CANNs */
-    ask_libraries(d, p, path);
+    TEXT(path, "%s/op_graph/lib/linux/%s", dir, d->arch); /* both in newer CANNs */
+    ask_libraries(d, p, path, true);
+    TEXT(path, "%s/" TBE "/op_host/lib/linux/%s", dir, d->arch);
+    ask_libraries(d, p, path, false);
 }
 
 /* Custom packages first. CANN's own libraries may not load outside its processes; then its ops-info
@@ -94,6 +104,16 @@ static const char *tiling_of(const struct table *t, const char *type) {
         const struct provider *p = &t->provider[i];
         if (doctor_tiles(text_of(&p->types), type)) return p->name;
         if (!p->package && p->mute && offer_has(&p->offer, type)) return p->name;
+    }
+    return NOBODY;
+}
+
+/* GE keeps the IR that it is told first. */
+static const char *ir_of(const struct table *t, const char *type) {
+    for (size_t i = 0; i < t->providers; i++) {
+        const struct provider *p = &t->provider[i];
+        if (doctor_describes(text_of(&p->irs), type)) return p->name;
+        if (!p->package && p->dumb && offer_has(&p->offer, type)) return p->name;
     }
     return NOBODY;
 }
@@ -157,6 +177,7 @@ static void look_at_chip(struct doctor *d, struct table *t, const char *chip) {
         *row = (struct row){.type = m->type[i], .why = m->why[i]};
         TEXT(row->chip, "%s", chip);
         row->tiling = tiling_of(t, row->type);
+        row->ir = ir_of(t, row->type);
         ge_kernel(t, row);
         aclnn_kernel(t, row);
         for (size_t road = 0; road < ROADS; road++)
@@ -171,6 +192,13 @@ static bool is_half(const struct row *row, size_t road) {
     const char *kernel = text_of(&row->kernel[road]);
     return strcmp(kernel, NOBODY) != 0 && strcmp(row->tiling, NOBODY) != 0 &&
            strcmp(kernel, row->tiling) != 0;
+}
+
+/* A kernel whose calls GE reads by somebody else's IR. */
+static bool is_misread(const struct row *row) {
+    const char *kernel = text_of(&row->kernel[GE]);
+    return strcmp(kernel, NOBODY) != 0 && strcmp(row->ir, NOBODY) != 0 &&
+           strcmp(kernel, row->ir) != 0;
 }
 
 static const struct package *package_named(const struct doctor *d, const char *name) {
@@ -213,6 +241,15 @@ static void say_half(struct doctor *d, const struct row *row, size_t road, const
                             "refuses them (--graph-only):%s"
                           : "%s on %s would run the kernel of %s with the tiling of %s:%s",
                called[road], row->chip, kernel, row->tiling, types);
+}
+
+static void say_misread(struct doctor *d, const struct row *row) {
+    const struct package *vendor = package_named(d, row->ir);
+    char fix[2 * PATH] = INSTALL_AGAIN;
+    if (vendor && vendor != d->ours) put_first(d, vendor, fix);
+    doctor_say(d, LEVEL_FAIL, "owners", fix,
+               "GE graphs on %s would read %s by the IR of %s and run the kernel of %s", row->chip,
+               row->type, row->ir, text_of(&row->kernel[GE]));
 }
 
 /* Whole, but not ours, although this installation offers it. */
@@ -267,6 +304,10 @@ static void judge(struct doctor *d, struct table *t) {
             well = false;
             text_free(&types);
         }
+        if (is_misread(&t->row[i])) {
+            say_misread(d, &t->row[i]);
+            well = false;
+        }
         if (is_gone(d, t, &t->row[i])) {
             doctor_say(d, LEVEL_FAIL, "owners", INSTALL_AGAIN,
                        "%s was left to CANN, but CANN has none", t->row[i].type);
@@ -275,8 +316,8 @@ static void judge(struct doctor *d, struct table *t) {
     }
     if (well && t->rows)
         doctor_say(d, LEVEL_OK, "owners", NULL,
-                   "kernel and tiling of every operator belong together, in GE graphs and in aclnn "
-                   "calls");
+                   "kernel, tiling and IR of every operator belong together, in GE graphs and in "
+                   "aclnn calls");
 }
 
 /* package.info has "ge=X aclnn=Y" before the reason. */
@@ -297,6 +338,10 @@ static void print_json(struct text *out, const struct row *row) {
         doctor_json_text(out, text_of(&row->kernel[road]));
         text_add(out, ", \"tiling\": ");
         doctor_json_text(out, row->tiling);
+        if (road == GE) {
+            text_add(out, ", \"ir\": ");
+            doctor_json_text(out, row->ir);
+        }
         text_add(out, "}");
     }
     text_add(out, ", \"why\": ");
@@ -336,8 +381,10 @@ void doctor_check_owners(struct doctor *d) {
         text_free(&t->row[i].kernel[GE]);
         text_free(&t->row[i].kernel[ACLNN]);
     }
-    for (size_t i = 0; i < t->providers; i++)
+    for (size_t i = 0; i < t->providers; i++) {
         text_free(&t->provider[i].types);
+        text_free(&t->provider[i].irs);
+    }
     if (cann >= 0) close(cann);
     free(t->row);
     free(t);

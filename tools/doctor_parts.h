@@ -81,10 +81,12 @@ void doctor_check_fusion(struct doctor *d);
 /* doctor_library.c: the two libraries, opened as GE opens them. */
 void doctor_check_libraries(struct doctor *d);
 /* Any library: "!<sentence>" if it cannot be used, else its operator types, one per line, each with
- * " tiling" if it has that function. */
-void doctor_ask_library(const char *path, struct text *answer);
-/* Is the type among them, and with tiling? */
+ * " tiling" if it has that function; with a manifest, those of its types whose IR the library tells
+ * GE. */
+void doctor_ask_library(const char *path, const struct manifest *m, struct text *answer);
+/* Is the type among them, with tiling, or described? */
 bool doctor_tiles(const char *answer, const char *type);
+bool doctor_describes(const char *answer, const char *type);
 
 /* doctor_opsinfo.c: ops-info for every chip, the chip of this machine. */
 void doctor_check_ops_info(struct doctor *d);

@@ -3,6 +3,9 @@
  * probe LIBRARY: opens a library of operators as GE does and prints "!<sentence>" if something is
  * wrong, else the operator types, one per line, each with " tiling" if it has that function; of a
  * graph pass (in custom_fusion_passes/) nothing.
+ *
+ * probe LIBRARY TYPE...: opens it and prints those of the types whose IR it tells GE.
+ *
  * `ascgrad doctor` runs it, because the command itself is linked statically and cannot load
  * libraries. It runs on every system that CANN runs on: see old_libc.h.
  */
@@ -30,7 +33,17 @@ static void construct(struct ge_op_functions *row) {
     memcpy(set + 32, &load, sizeof load);
 }
 
-static void open_library(const char *path, int out) {
+/* GE's factory has what the library's constructors told it: ge::OperatorFactory::IsExistOp. */
+static void ask_factory(void *library, const uintptr_t *types, int out) {
+    bool (*known)(const char *) = NULL;
+    void *symbol = dlsym(library, "_ZN2ge15OperatorFactory9IsExistOpEPKc");
+    memcpy(&known, &symbol, sizeof symbol);
+    for (; known && *types; types++)
+        if (known((const char *)*types)) dprintf(out, "%s\n", (const char *)*types);
+}
+
+/* types: pointers, the last one NULL */
+static void open_library(const char *path, const uintptr_t *types, int out) {
     size_t (*count)(void) = NULL, (*ct_count)(void) = NULL;
     int32_t (*functions)(struct ge_op_functions *, size_t) = NULL;
     const bool pass = strstr(path, "/custom_fusion_passes/") != NULL;
@@ -39,7 +52,8 @@ static void open_library(const char *path, int out) {
         dprintf(out, "!%s", dlerror());
         return;
     }
-    if (pass) return;
+    if (*types) ask_factory(library, types, out);
+    if (pass || *types) return;
     static const char *const names[] = {"GetRegisteredOpNum", "GetOpImplFunctions",
                                         "GetRegisteredOpCtNum"};
     for (size_t i = 0; i < 3; i++) {
@@ -67,13 +81,13 @@ static void open_library(const char *path, int out) {
 }
 
 void begin(const uintptr_t *stack) {
-    if (stack[0] != 2) {
-        dprintf(STDERR_FILENO, "usage: probe LIBRARY\n");
+    if (stack[0] < 2) {
+        dprintf(STDERR_FILENO, "usage: probe LIBRARY [TYPE...]\n");
         _exit(2);
     }
     /* What the library itself prints while it loads is no part of the answer. */
     const int out = dup(STDOUT_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    open_library((const char *)stack[2], out);
+    open_library((const char *)stack[2], stack + 3, out);
     _exit(0); /* no destructors of strange libraries */
 }

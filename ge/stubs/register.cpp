@@ -7,6 +7,7 @@
  */
 #include <map>
 
+#include "graph/operator_factory.h"
 #include "graph/operator_reg.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -40,6 +41,10 @@ static void declare(const char *kind, const char *name, const char *types) {
 }
 
 namespace ge {
+
+bool OperatorFactory::IsExistOp(const char *type) {
+    return factory().count(type) > 0;
+}
 
 AscendString::AscendString(const char *name) : name_(std::make_shared<std::string>(name)) {}
 Operator::Operator(const AscendString &, const AscendString &) {}

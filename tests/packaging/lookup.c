@@ -13,6 +13,9 @@
  *   attr     i:5  b:1  f:0.5  l:2,1,4  r:0.5,2
  *   input    dtype:dims as numbers, 27:11,128, or - if absent
  * The answer is a line:  LIBRARY-NUMBER STATUS KEY BLOCKS   (-1 if nobody has the type)
+ *
+ * The query "ir TYPE" is answered by what GE's factory was told of the type first, in the words of
+ * the stub of libregister.so, or by "nothing".
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,7 +45,7 @@ struct library {
 };
 
 static void load(const char *path, struct library *library) {
-    void *handle = dlopen(path, RTLD_NOW);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     size_t (*count)(void) = NULL;
     int32_t (*fill)(struct ge_op_functions *, size_t) = NULL;
     if (!handle) {
@@ -109,6 +112,14 @@ static uint64_t read_tensors(struct fake_tensor *tensor) {
     return (uint64_t)count;
 }
 
+static void answer_ir(void) {
+    const char *(*ir)(const char *) = NULL;
+    void *symbol = dlsym(RTLD_DEFAULT, "stub_ir");
+    memcpy(&ir, &symbol, sizeof symbol);
+    const char *known = ir ? ir(word()) : NULL;
+    printf("%s\n", known ? known : "nothing");
+}
+
 static void answer(const struct library *libraries, int count, char *road) {
     struct fake_tensor in[MAX], out[MAX];
     struct fake_attr attr[MAX];
@@ -158,7 +169,10 @@ int main(int argc, char **argv) {
         load(argv[i + 1], &libraries[i]);
     while (fgets(line, sizeof line, stdin)) {
         char *road = strtok(line, " \n");
-        if (road) answer(libraries, count, road);
+        if (road && strcmp(road, "ir") == 0)
+            answer_ir();
+        else if (road)
+            answer(libraries, count, road);
     }
     return 0;
 }

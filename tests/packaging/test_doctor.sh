@@ -94,6 +94,14 @@ begin && custom='' && cp -r "$ours" "$opp/vendors/other" && rm "$opp/vendors/oth
     echo 'load_priority=other,ascgrad' >"$opp/vendors/config.ini"
 fault 8 FAIL "another vendor with our operators first" "comes before ascgrad" "puts ascgrad before"
 repaired
+begin && custom='' && mkdir -p "$opp/vendors/other/op_proto/lib/linux/$native" &&
+    echo 'load_priority=other,ascgrad' >"$opp/vendors/config.ini" &&
+    g++ -shared -fPIC -O1 -D_GLIBCXX_USE_CXX11_ABI=0 "-DPROTOS=PROTO($(last_type))" "-I$top/ge/include" \
+        "$tests/cann_proto.cpp" -o "$opp/vendors/other/op_proto/lib/linux/$native/libother.so" \
+        "-L$ASCGRAD_BUILD/stubs" -lregister
+fault 8b FAIL "another vendor's IR first" "would read $(last_type) by the IR of other and run the kernel of ascgrad" \
+    "puts ascgrad before"
+repaired
 begin && rm "$ours/op_proto/lib/linux/$native/libcust_opsproto_rt2.0.so"
 fault 9 FAIL "library missing" "is missing" ".run"
 repaired

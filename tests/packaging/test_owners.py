@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whole operators or none: wherever the package is installed, kernel and tiling of a type have one
+"""Whole operators or none: wherever the package is installed, kernel, tiling and IR of a type have one
 owner, on both roads.
 
 Every cell is an installation: {CANN has the types, has not} x {how the kernels came about} x {what was
 done}. Then everything is looked up as GE and nnopbase look it up: packages in CANN's order; the kernel
-by ops-info or by its key in the index of binaries; tiling by asking the libraries themselves
-(lookup.c). What would be launched is compared with what the rule says, and with `doctor --json`.
+by ops-info or by its key in the index of binaries; tiling and IR by asking the libraries themselves
+(lookup.c); CANN's IR has other dtypes than ours and an attribute more. What would be launched is compared with what the rule says, and with `doctor --json`.
 
 Then its life goes on, on a machine where npu-smi is not found: the graph pass is switched on and off,
 compile.sh runs, the package is installed again with and without a compiler, all with --quiet. After
@@ -35,6 +35,7 @@ ARCH = platform.machine()
 TBE = "op_impl/ai_core/tbe"
 CHIP = "ascend910b"
 GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
+GE_NAME = {"fp16": "DT_FLOAT16", "fp32": "DT_FLOAT", "bf16": "DT_BF16"}
 NUMBER = {"fp32": 0, "fp16": 1, "bf16": 27}
 COUNT = [0, 0]
 with open(os.environ["ir"], encoding="ascii") as ir_file:
@@ -79,8 +80,29 @@ def compile_library(path, types, key):
                     os.path.join(HERE, "cann_lib.c"), "-o", path], check=True)
 
 
+# What GE's factory knows of a type, in the words of the stub of libregister.so.
+CANN_IR = "input x TensorType({DT_DOUBLE}); output y TensorType({DT_DOUBLE}); attr of_cann"
+
+
+def our_ir(op):
+    def tensor(kind, t):
+        return "%s %s TensorType({%s})" % (kind, t["name"], ", ".join(GE_NAME[d] for d in t["dtypes"]))
+    return "; ".join([tensor("input" if t["kind"] == "required" else "optional", t)
+                      for t in op["inputs"]] + [tensor("output", t) for t in op["outputs"]] +
+                     ["attr " + a["name"] for a in op["attrs"]])
+
+
+def compile_protos(path, types):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    subprocess.run(["g++", "-shared", "-fPIC", "-O1", "-fvisibility=hidden",
+                    "-D_GLIBCXX_USE_CXX11_ABI=0", "-I" + os.path.join(TOP, "ge/include"),
+                    "-DPROTOS=" + " ".join("PROTO(%s)" % t for t in types or ["Add"]),
+                    os.path.join(HERE, "cann_proto.cpp"), "-o", path,
+                    "-L" + os.path.join(BUILD, "stubs"), "-lregister"], check=True)
+
+
 def make_cann(root, types):
-    """A CANN with these types: ops-info, binaries with their index, tiling."""
+    """A CANN with these types: ops-info, binaries with their index, tiling, IR."""
     builtin = os.path.join(root, "opp/built-in")
     whole = read(os.path.join(FIX, "one/packages/vendors/ascgrad/scripts/whole", TBE, "config", CHIP,
                               "aic-%s-ops-info.json" % CHIP))
@@ -110,6 +132,7 @@ def make_cann(root, types):
     write(os.path.join(kernel, "config", CHIP, "binary_info_config.json"), index)
     compile_library(os.path.join(builtin, TBE, "op_tiling/lib/linux", ARCH, "libopmaster_rt2.0.so"),
                     types, 77)
+    compile_protos(os.path.join(builtin, "op_proto/lib/linux", ARCH, "libopsproto_rt2.0.so"), types)
 
 
 def make_toolkit(root):
@@ -139,8 +162,9 @@ def old_version(opp):
 class Package:
     def __init__(self, name, folder):
         self.name, self.tbe = name, os.path.join(folder, TBE)
-        self.libraries = sorted(glob.glob(os.path.join(self.tbe, "op_tiling/lib/linux", ARCH,
-                                                       "*.so")))
+        self.libraries = sorted(glob.glob(os.path.join(folder, "op_proto/lib/linux", ARCH, "*.so")))
+        self.libraries += sorted(glob.glob(os.path.join(self.tbe, "op_tiling/lib/linux", ARCH,
+                                                        "*.so")))
         self.store, self.index = {}, {}
         for path in glob.glob(os.path.join(self.tbe, "config", CHIP, "*.json")):
             self.store.update(read(path))
@@ -195,7 +219,8 @@ ROWS = {}
 
 
 def look_up(opp):
-    """What would be launched: a list of (road, type, key, kernel's owner, tiling's owner, refused)."""
+    """What would be launched: a list of (road, type, key, kernel's owner, tiling's owner, refused); and
+    how GE reads a graph: ("ir", type, "", None, its IR)."""
     found, asked, queries = packages(opp), [], []
     libraries = [(p, path) for p in found for path in p.libraries]
     for op in OPS:
@@ -221,14 +246,21 @@ def look_up(opp):
                     asked.append(("composite", op["type"], dtype, p.name))
                     queries.append(name + words)
                     break
+        asked.append(("ir", op["type"], "", None))
+        queries.append("ir " + op["type"])
     said = subprocess.run([os.path.join(FIX, "owners/lookup")] + [path for _, path in libraries],
                           input="\n".join(queries) + "\n", check=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, env=dict(
                               os.environ, LD_LIBRARY_PATH=os.path.join(BUILD, "stubs")))
-    answers = [line.split() for line in said.stdout.splitlines()]
+    answers = said.stdout.splitlines()
     assert len(answers) == len(asked), said
-    return [ask + (libraries[int(a[0])][0].name if int(a[0]) >= 0 else None, a[1] != "0", a[2])
-            for ask, a in zip(asked, answers)]
+    return [ask + ((line,) if ask[0] == "ir" else tilings(line.split(), libraries))
+            for ask, line in zip(asked, answers)]
+
+
+def tilings(answer, libraries):
+    owner = libraries[int(answer[0])][0].name if int(answer[0]) >= 0 else None
+    return owner, answer[1] != "0", answer[2]
 
 
 # ---- the cells
@@ -289,6 +321,10 @@ def check_doctor(opp, seen, smi, where):
         for road in ("ge", "aclnn"):
             want = {(s[3], s[4]) for s in seen if s[0] == road and s[1] == op_type}
             have = told[op_type][road]
+            if road == "ge":
+                ir = next(s[4] for s in seen if s[:2] == ("ir", op_type))
+                check(have["ir"] == {"nothing": "nobody", CANN_IR: "CANN"}.get(ir, "ascgrad"),
+                      "%s: doctor, %s: IR of %s, seen '%s'" % (where, op_type, have["ir"], ir))
             if not want:
                 check(have["kernel"] == "nobody", "%s: doctor, %s, %s: %r" %
                       (where, op_type, road, have))
@@ -337,8 +373,12 @@ def cell(has, kernels, action):
 def compare(opp, has, kernels, action, smi, where):
     """What would be launched, doctor and package.info with the rule."""
     seen = look_up(opp)
-    for op_type in TYPES:
+    for op in OPS:
+        op_type = op["type"]
         ge, aclnn = rule(has, kernels, action, op_type)
+        known = next(s[4] for s in seen if s[:2] == ("ir", op_type))
+        check(known == {"ascgrad": our_ir(op), "CANN": CANN_IR, None: "nothing"}[ge],
+              "%s: %s is %s's in GE graphs, which read it as '%s'" % (where, op_type, ge, known))
         mine = [s for s in seen if s[1] == op_type]
         want = {"ge": ge, "aclnn": aclnn, "composite": aclnn}
         for road, owner in want.items():
