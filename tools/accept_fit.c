@@ -27,7 +27,7 @@ struct fit {
 /* log of the modelled time of a row, or NAN. */
 static double model_time(const struct fit *f, const struct accept_case *c, const double *value) {
     struct request r;
-    struct ascgrad_report report = {0};
+    struct ascgrad_report report = {.size = sizeof report};
     enum fill fill;
     char why[ASCGRAD_WHY];
     bool good = check_read_row(&r, c->row, c->star, &fill, why);

@@ -227,7 +227,7 @@ static void try_road(struct trial *t, struct roads *roads, enum road road, int k
 /* Inputs, the twin's outputs with the model's times, the reference's. */
 static bool prepare(struct trial *t, char why[ASCGRAD_WHY]) {
     struct request *r = &t->request;
-    struct ascgrad_report report;
+    struct ascgrad_report report = {.size = sizeof report};
     enum fill fill = FILL_NORMAL;
     if (!check_read_row(r, t->c->row, t->c->star, &fill, why)) return false;
     r->soc = t->a->model;

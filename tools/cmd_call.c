@@ -194,17 +194,15 @@ static int report_code(int code, const char *why) {
     return code;
 }
 
-static int infer(struct request *r) {
-    char why[ASCGRAD_WHY];
-    struct ascgrad_call call = request_call(r);
-    return report_code(ascgrad_infer(&call, why), why);
-}
-
 int cmd_infer(int argc, char **argv) {
     struct request r;
     struct words w;
+    char why[ASCGRAD_WHY];
     int status = parse(&r, &w, FOR_INFER, argc, argv);
-    if (status == EXIT_DONE) status = infer(&r);
+    if (status == EXIT_DONE) {
+        struct ascgrad_call call = request_call(&r);
+        status = report_code(ascgrad_infer(&call, why), why);
+    }
     for (uint32_t i = 0; status == EXIT_DONE && i < r.op.outputs; i++) {
         char dims[640];
         text_print_dims(dims, sizeof dims, &r.out[i]);
@@ -255,7 +253,6 @@ int cmd_tile(int argc, char **argv) {
         complain("out of memory");
         status = EXIT_FILES;
     }
-    if (status == EXIT_DONE) status = infer(&r);
     if (status == EXIT_DONE) {
         struct ascgrad_call call = request_call(&r);
         status = report_code(ascgrad_tile(&call, plan, why), why);
@@ -359,13 +356,11 @@ static int write_report(const struct request *r, const struct words *w,
     return status;
 }
 
-/* Infers the outputs, makes them and runs the operator; the inputs have their data. */
+/* The inputs have their data. */
 static int execute(struct request *r, struct ascgrad_report *report) {
     char why[ASCGRAD_WHY];
-    int status = infer(r);
-    if (status == EXIT_DONE) status = allocate(r->out, r->op.outputs);
-    if (status != EXIT_DONE) return status;
     struct ascgrad_call call = request_call(r);
+    report->size = sizeof *report;
     return report_code(ascgrad_run(&call, report, why), why);
 }
 
@@ -374,12 +369,10 @@ static int execute_reference(struct request *r) {
     char why[ASCGRAD_WHY];
     struct ref_tensor out[ASCGRAD_OUTPUTS_MAX];
     struct ascgrad_plan *plan = malloc(sizeof *plan);
-    int status = plan ? infer(r) : EXIT_FILES;
+    struct ascgrad_call call = request_call(r);
+    /* tiling has the last word on what is refused */
+    int status = plan ? report_code(ascgrad_tile(&call, plan, why), why) : EXIT_FILES;
     if (status == EXIT_DONE) status = allocate(r->out, r->op.outputs);
-    if (status == EXIT_DONE) { /* tiling has the last word on what is refused */
-        struct ascgrad_call call = request_call(r);
-        status = report_code(ascgrad_tile(&call, plan, why), why);
-    }
     free(plan);
     if (status != EXIT_DONE) return status;
     bool memory = check_reference(r, out);

@@ -69,8 +69,10 @@ bool request_begin(struct request *r, const char *op) {
     memset(r, 0, sizeof *r);
     for (uint32_t i = 0; ascgrad_describe(i, &r->op); i++) {
         if (strcmp(r->op.type, op) != 0 && strcmp(r->op.kernel, op) != 0) continue;
+        r->number = i;
         for (int k = 0; k < ASCGRAD_INPUTS_MAX; k++)
             r->in[k].rank = -1;
+        request_free_outputs(r);
         return true;
     }
     return false;
@@ -80,6 +82,7 @@ void request_free_outputs(struct request *r) {
     for (int i = 0; i < ASCGRAD_OUTPUTS_MAX; i++) {
         free(r->out[i].data);
         r->out[i].data = NULL;
+        r->out[i].rank = -1;
     }
 }
 
@@ -92,9 +95,16 @@ void request_free(struct request *r) {
     memset(r, 0, sizeof *r);
 }
 
+static void *make_output(void *context, uint32_t output, size_t bytes) {
+    (void)context;
+    (void)output;
+    return calloc(1, bytes);
+}
+
 struct ascgrad_call request_call(struct request *r) {
     return (struct ascgrad_call){
-        .op = r->op.type,
+        .size = sizeof(struct ascgrad_call),
+        .number = r->number,
         .in = r->in,
         .inputs = r->op.inputs,
         .out = r->out,
@@ -106,6 +116,7 @@ struct ascgrad_call request_call(struct request *r) {
         .fast = r->fast,
         .trace = r->trace,
         .watch = r->watch,
+        .allocate = make_output,
     };
 }
 

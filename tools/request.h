@@ -11,6 +11,7 @@
 /* One operator call being put together. All storage is owned by the request; release with
  * request_free. */
 struct request {
+    uint32_t number; /* of the operator */
     struct ascgrad_op_info op;
     struct ascgrad_tensor in[ASCGRAD_INPUTS_MAX], out[ASCGRAD_OUTPUTS_MAX];
     struct ascgrad_setting attr[ASCGRAD_ATTRS_MAX];
@@ -36,6 +37,7 @@ void text_print_dims(char *out, size_t size, const struct ascgrad_tensor *tensor
 bool request_begin(struct request *request, const char *op);
 void request_free(struct request *request);
 void request_free_outputs(struct request *request);
+/* Outputs without a shape are inferred, and those without data made, where they are needed. */
 struct ascgrad_call request_call(struct request *request);
 
 int request_input(const struct request *request, const char *name);  /* index or -1 */

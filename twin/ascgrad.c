@@ -31,7 +31,14 @@ _Static_assert(sizeof((struct ascgrad_report *)0)->warning ==
                    sizeof((struct twin_report *)0)->warning,
                "the twin's warnings fit");
 
-/* The functions and kernels of every operator, in the order of the IR table. */
+/* What callers compiled with 3.0.0 have: these stay the last fields of that release. */
+#define SIZE_UP_TO(type, field) (offsetof(type, field) + sizeof((type *)0)->field)
+enum {
+    CALL_FIRST = SIZE_UP_TO(struct ascgrad_call, context),
+    REPORT_FIRST = SIZE_UP_TO(struct ascgrad_report, l2_share),
+};
+
+/* The functions of every operator, in the order of the IR table. */
 #define ASCGRAD_OP(type, op)                                                                       \
     ascgrad_infer_fn ascgrad_infer_##op;                                                           \
     ascgrad_infer_dtype_fn ascgrad_infer_dtype_##op;                                               \
@@ -41,18 +48,24 @@ _Static_assert(sizeof((struct ascgrad_report *)0)->warning ==
 #undef ASCGRAD_OP
 
 static const struct operator_code {
-    const char *type;
     ascgrad_infer_fn *infer;
     ascgrad_infer_dtype_fn *infer_dtype;
     ascgrad_tile_fn *tile;
     ascgrad_min_bytes_fn *min_bytes;
 } operators[] = {
 #define ASCGRAD_OP(type, op)                                                                       \
-    {#type, ascgrad_infer_##op, ascgrad_infer_dtype_##op, ascgrad_tile_##op,                       \
-     ascgrad_min_bytes_##op},
+    {ascgrad_infer_##op, ascgrad_infer_dtype_##op, ascgrad_tile_##op, ascgrad_min_bytes_##op},
 #include "ascgrad_ops.inc"
 #undef ASCGRAD_OP
 };
+
+#define ASCGRAD_OP(type, op) OPERATOR_##op,
+enum {
+#include "ascgrad_ops.inc"
+    OPERATORS,
+    COLUMNS = 32, /* a set of columns is 32 bits: core/node.c */
+};
+#undef ASCGRAD_OP
 
 #define ASCGRAD_COLUMN(type, op, column, first)                                                    \
     twin_entry_fn twin_entry_##op##_##first##_checked, twin_entry_##op##_##first##_fast;           \
@@ -60,24 +73,23 @@ static const struct operator_code {
 #include "ascgrad_columns.inc"
 #undef ASCGRAD_COLUMN
 
-/* The kernel of every column of dtypes. */
+/* The kernels of every operator, by column of dtypes. */
 static const struct kernel {
-    const char *type;
-    int32_t column;
     twin_entry_fn *entry[2]; /* checked, fast */
     const uint32_t *arity;
-} kernels[] = {
+} kernels[OPERATORS][COLUMNS] = {
 #define ASCGRAD_COLUMN(type, op, column, first)                                                    \
-    {#type,                                                                                        \
-     column,                                                                                       \
-     {twin_entry_##op##_##first##_checked, twin_entry_##op##_##first##_fast},                      \
-     &twin_arity_##op##_##first##_checked},
+    [OPERATOR_##                                                                                   \
+        op][column] = {{twin_entry_##op##_##first##_checked, twin_entry_##op##_##first##_fast},    \
+                       &twin_arity_##op##_##first##_checked},
 #include "ascgrad_columns.inc"
 #undef ASCGRAD_COLUMN
 };
 
-/* A call resolved: its IR, its code, its node, its chip. */
+/* A call resolved: as this version knows it, its IR, its code, its node, its chip. */
 struct resolved {
+    struct ascgrad_call call;
+    uint32_t number; /* of the operator */
     const struct ascgrad_ir *ir;
     const struct operator_code *code;
     struct ascgrad_node node;
@@ -112,7 +124,8 @@ static int set_shape(const struct ascgrad_tensor *t, struct ascgrad_shape *shape
     return ASCGRAD_OK;
 }
 
-static int set_inputs(struct resolved *r, const struct ascgrad_call *call, char *why) {
+static int set_inputs(struct resolved *r, char *why) {
+    const struct ascgrad_call *call = &r->call;
     for (uint32_t i = 0; i < r->ir->inputs; i++) {
         struct ascgrad_arg *arg = &r->node.in[i];
         if (i >= call->inputs || call->in[i].rank < 0) {
@@ -130,7 +143,8 @@ static int set_inputs(struct resolved *r, const struct ascgrad_call *call, char 
     return ASCGRAD_OK;
 }
 
-static int set_attrs(struct resolved *r, const struct ascgrad_call *call, char *why) {
+static int set_attrs(struct resolved *r, char *why) {
+    const struct ascgrad_call *call = &r->call;
     for (uint32_t i = 0; i < r->ir->attrs; i++) {
         const struct ascgrad_ir_attr *ir = &r->ir->attr[i];
         const struct ascgrad_setting *set =
@@ -156,7 +170,8 @@ static uint32_t cores_of_cpu(uint32_t each) {
     return cores > TWIN_MAX_CORES ? TWIN_MAX_CORES : (uint32_t)cores;
 }
 
-static int set_chip(struct resolved *r, const struct ascgrad_call *call, char *why) {
+static int set_chip(struct resolved *r, char *why) {
+    const struct ascgrad_call *call = &r->call;
     const struct twin_soc *soc = call->soc ? twin_find_soc(call->soc) : twin_soc_at(0);
     if (!soc) return fail(why, ASCGRAD_USAGE, "%s: there is no chip '%s'", r->ir->type, call->soc);
     r->soc = *soc;
@@ -170,33 +185,73 @@ static int set_chip(struct resolved *r, const struct ascgrad_call *call, char *w
     return ASCGRAD_OK;
 }
 
-static int resolve(struct resolved *r, const struct ascgrad_call *call, char *why) {
+/* The number of an operator in the IR table, or how many there are. */
+static uint32_t find_operator(const char *type) {
+    uint32_t i = 0;
+    while (i < ascgrad_ir_count && strcmp(ascgrad_ir_table[i].type, type) != 0)
+        i++;
+    return i;
+}
+
+/* The call of an older caller lacks fields: they are 0. That of a newer one may have more: they
+ * must be, for what they ask for is not known here. */
+static int read_call(struct ascgrad_call *known, const struct ascgrad_call *call, char *why) {
+    if (!call) return fail(why, ASCGRAD_USAGE, "there is no call");
+    const size_t size = call->size, have = size < sizeof *known ? size : sizeof *known;
+    if (size < CALL_FIRST)
+        return fail(why, ASCGRAD_USAGE,
+                    "the call's size is %zu, but must be sizeof(struct ascgrad_call), at least %d",
+                    size, (int)CALL_FIRST);
+    for (size_t i = have; i < size; i++)
+        if (((const unsigned char *)call)[i])
+            return fail(why, ASCGRAD_USAGE,
+                        "the call sets a field that version %s of libascgrad does not have",
+                        ASCGRAD_VERSION);
+    memset(known, 0, sizeof *known);
+    memcpy(known, call, have);
+    return ASCGRAD_OK;
+}
+
+static int resolve(struct resolved *r, const struct ascgrad_call *given, char *why) {
+    const struct ascgrad_call *call = &r->call;
     memset(r, 0, sizeof *r);
-    if (!call || !call->op || (call->inputs && !call->in) || (call->outputs && !call->out))
-        return fail(why, ASCGRAD_USAGE, "the call has no operator, inputs or outputs");
-    for (uint32_t i = 0; i < ascgrad_ir_count; i++)
-        if (strcmp(ascgrad_ir_table[i].type, call->op) == 0) r->ir = &ascgrad_ir_table[i];
-    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
-        if (strcmp(operators[i].type, call->op) == 0) r->code = &operators[i];
-    if (!r->ir || !r->code) return fail(why, ASCGRAD_USAGE, "there is no operator '%s'", call->op);
+    int code = read_call(&r->call, given, why);
+    if (code != ASCGRAD_OK) return code;
+    if ((call->inputs && !call->in) || (call->outputs && !call->out))
+        return fail(why, ASCGRAD_USAGE, "the call has no inputs or outputs");
+    r->number = call->op ? find_operator(call->op) : call->number;
+    if (r->number >= ascgrad_ir_count)
+        return call->op ? fail(why, ASCGRAD_USAGE, "there is no operator '%s'", call->op)
+                        : fail(why, ASCGRAD_USAGE, "there is no operator %u", call->number);
+    r->ir = &ascgrad_ir_table[r->number];
+    r->code = &operators[r->number];
     if (call->outputs < r->ir->outputs)
         return fail(why, ASCGRAD_USAGE, "%s: too few outputs", r->ir->type);
     r->node.ir = r->ir;
     r->node.name = r->ir->kernel;
-    int code = set_inputs(r, call, why);
-    if (code == ASCGRAD_OK) code = set_attrs(r, call, why);
-    if (code == ASCGRAD_OK) code = set_chip(r, call, why);
+    code = set_inputs(r, why);
+    if (code == ASCGRAD_OK) code = set_attrs(r, why);
+    if (code == ASCGRAD_OK) code = set_chip(r, why);
     return code;
 }
 
-static int infer(struct resolved *r, int32_t dtype[], char *why) {
+/* Fills the outputs of the call: all of them, or those that have no rank. */
+static int infer(struct resolved *r, bool all, char *why) {
     struct ascgrad_shape *out[ASCGRAD_MAX_OUTPUTS];
+    int32_t dtype[ASCGRAD_MAX_OUTPUTS];
     struct ascgrad_error error;
     for (uint32_t i = 0; i < r->ir->outputs; i++)
         out[i] = &r->out[i];
     if (r->code->infer_dtype(&r->node, dtype, &error) != ASCGRAD_DONE ||
         r->code->infer(&r->node, out, &error) != ASCGRAD_DONE)
         return fail(why, ASCGRAD_REFUSES, "%s", error.text);
+    for (uint32_t i = 0; i < r->ir->outputs; i++) {
+        struct ascgrad_tensor *t = &r->call.out[i];
+        if (!all && t->rank >= 0) continue;
+        t->dtype = dtype[i];
+        t->rank = (int32_t)r->out[i].rank;
+        memcpy(t->dim, r->out[i].dim, sizeof t->dim);
+    }
     return ASCGRAD_OK;
 }
 
@@ -204,36 +259,33 @@ int ascgrad_infer(struct ascgrad_call *call, char why[ASCGRAD_WHY]) {
     struct resolved r;
     char unread[ASCGRAD_WHY];
     if (!why) why = unread;
-    int32_t dtype[ASCGRAD_MAX_OUTPUTS];
     int code = resolve(&r, call, why);
-    if (code == ASCGRAD_OK) code = infer(&r, dtype, why);
-    for (uint32_t i = 0; code == ASCGRAD_OK && i < r.ir->outputs; i++) {
-        call->out[i].dtype = dtype[i];
-        call->out[i].rank = (int32_t)r.out[i].rank;
-        memcpy(call->out[i].dim, r.out[i].dim, sizeof call->out[i].dim);
+    return code == ASCGRAD_OK ? infer(&r, true, why) : code;
+}
+
+/* The outputs as the caller has them; tiling compares them with what it expects. */
+static int set_outputs(struct resolved *r, char *why) {
+    const struct ascgrad_tensor *out = r->call.out;
+    bool inferred = false;
+    for (uint32_t i = 0; i < r->ir->outputs; i++)
+        inferred = inferred || out[i].rank < 0;
+    int code = inferred ? infer(r, false, why) : ASCGRAD_OK;
+    for (uint32_t i = 0; code == ASCGRAD_OK && i < r->ir->outputs; i++) {
+        code = set_shape(&out[i], &r->out[i], why, r->ir, "output", r->ir->out[i].name);
+        r->node.out[i] = (struct ascgrad_arg){true, out[i].dtype, &r->out[i]};
     }
     return code;
 }
 
-/* The outputs as the caller has them; tiling compares them with what it expects. */
-static int set_outputs(struct resolved *r, const struct ascgrad_call *call, char *why) {
-    for (uint32_t i = 0; i < r->ir->outputs; i++) {
-        int code = set_shape(&call->out[i], &r->out[i], why, r->ir, "output", r->ir->out[i].name);
-        if (code != ASCGRAD_OK) return code;
-        r->node.out[i] = (struct ascgrad_arg){true, call->out[i].dtype, &r->out[i]};
-    }
-    return ASCGRAD_OK;
-}
-
-static int tile(struct resolved *r, const struct ascgrad_call *call, struct ascgrad_plan *plan,
+static int tile(struct resolved *r, const struct ascgrad_call *given, struct ascgrad_plan *plan,
                 char *why) {
     struct ascgrad_error error;
     struct ascgrad_launch launch = {.data = plan->data, .capacity = sizeof plan->data};
-    int code = resolve(r, call, why);
-    if (code == ASCGRAD_OK) code = set_outputs(r, call, why);
+    int code = resolve(r, given, why);
+    if (code == ASCGRAD_OK) code = set_outputs(r, why);
     if (code != ASCGRAD_OK) return code;
     bool done = r->code->tile(&r->node, &r->chip, &launch, &error) == ASCGRAD_DONE;
-    if (done && launch.sync_all && call->fast && !call->cores) { /* all run at the same time */
+    if (done && launch.sync_all && r->call.fast && !r->call.cores) { /* all run at the same time */
         launch = (struct ascgrad_launch){.data = plan->data, .capacity = sizeof plan->data};
         r->chip.cores = cores_of_cpu(1);
         done = r->code->tile(&r->node, &r->chip, &launch, &error) == ASCGRAD_DONE;
@@ -261,11 +313,11 @@ int ascgrad_tile(const struct ascgrad_call *call, struct ascgrad_plan *plan,
 
 bool ascgrad_plan_field(const char *op, const struct ascgrad_plan *plan, uint32_t index,
                         struct ascgrad_field *field) {
-    const char *kernel = NULL;
     if (!op || !plan || !field) return false;
-    for (uint32_t i = 0; i < ascgrad_ir_count; i++)
-        if (strcmp(ascgrad_ir_table[i].type, op) == 0) kernel = ascgrad_ir_table[i].kernel;
-    for (const struct tiling_struct *t = ascgrad_tiling_structs; kernel && t->kernel; t++) {
+    const uint32_t number = find_operator(op);
+    if (number == ascgrad_ir_count) return false;
+    const char *kernel = ascgrad_ir_table[number].kernel;
+    for (const struct tiling_struct *t = ascgrad_tiling_structs; t->kernel; t++) {
         if (strcmp(t->kernel, kernel) != 0 || t->size != plan->size) continue;
         for (uint32_t i = 0; i <= index; i++)
             if (!t->field[i].name) return false;
@@ -282,8 +334,8 @@ static uint64_t tensor_bytes(const struct ascgrad_arg *arg) {
 
 /* The kernel's parameters in order: inputs, then outputs; absent and empty tensors are null
  * pointers. */
-static int set_args(const struct resolved *r, const struct ascgrad_call *call, struct twin_arg *arg,
-                    char *why) {
+static int set_args(const struct resolved *r, struct twin_arg *arg, char *why) {
+    const struct ascgrad_call *call = &r->call;
     uint32_t inputs = r->ir->inputs;
     for (uint32_t i = 0; i < inputs + r->ir->outputs; i++) {
         bool output = i >= inputs;
@@ -292,6 +344,12 @@ static int set_args(const struct resolved *r, const struct ascgrad_call *call, s
         arg[i].name = output ? r->ir->out[k].name : r->ir->in[k].name;
         arg[i].role = output ? TWIN_OUTPUT : TWIN_INPUT;
         arg[i].bytes = a->present ? tensor_bytes(a) : 0;
+        if (output && arg[i].bytes && !call->out[k].data && call->allocate) {
+            call->out[k].data = call->allocate(call->context, k, arg[i].bytes);
+            if (!call->out[k].data)
+                return fail(why, ASCGRAD_SYSTEM, "%s: out of memory for output %s of %llu bytes",
+                            r->ir->type, arg[i].name, (unsigned long long)arg[i].bytes);
+        }
         arg[i].data = arg[i].bytes ? (output ? call->out[k].data : call->in[k].data) : NULL;
         if (arg[i].bytes && !arg[i].data)
             return fail(why, ASCGRAD_USAGE, "%s: tensor %s has no data", r->ir->type, arg[i].name);
@@ -328,7 +386,7 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     report->key = plan->key;
     report->block_dim = plan->block_dim;
     report->workspace = plan->workspace;
-    report->min_bytes = r->code->min_bytes(&r->node);
+    if (!r->call.fast) report->min_bytes = r->code->min_bytes(&r->node);
     report->time_us = t->time_us;
     report->time_free_us = t->time_free_us;
     report->time_worst_us = t->time_worst_us;
@@ -350,22 +408,26 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
     memcpy(report->warning, t->warning, sizeof report->warning);
 }
 
-static const struct kernel *find_kernel(const struct ascgrad_node *node) {
-    const int32_t column = ascgrad_column(node);
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
-        if (kernels[i].column == column && strcmp(kernels[i].type, node->ir->type) == 0)
-            return &kernels[i];
-    return NULL;
+/* As much as the caller has room for; what this version does not know is 0. */
+static void give_report(struct ascgrad_report *report, const struct resolved *r,
+                        const struct ascgrad_plan *plan, const struct twin_report *t) {
+    struct ascgrad_report full;
+    const size_t size = report->size;
+    fill_report(&full, r, plan, t);
+    full.size = size;
+    memset(report, 0, size);
+    memcpy(report, &full, size < sizeof full ? size : sizeof full);
 }
 
-static int launch(struct resolved *r, const struct ascgrad_call *call,
-                  const struct ascgrad_plan *plan, const double *constants, struct twin_report *t,
-                  char *why) {
+static int launch(struct resolved *r, const struct ascgrad_plan *plan, const double *constants,
+                  struct twin_report *t, char *why) {
+    const struct ascgrad_call *call = &r->call;
     struct twin_arg arg[ASCGRAD_MAX_INPUTS + ASCGRAD_MAX_OUTPUTS];
-    int code = set_args(r, call, arg, why);
+    int code = set_args(r, arg, why);
     if (code != ASCGRAD_OK) return code;
-    const struct kernel *kernel = find_kernel(&r->node);
-    if (!kernel)
+    const int32_t column = ascgrad_column(&r->node);
+    const struct kernel *kernel = column < 0 ? NULL : &kernels[r->number][column];
+    if (!kernel || !kernel->arity)
         return fail(why, ASCGRAD_REFUSES, "%s: there is no kernel for these dtypes", r->ir->type);
     struct twin_launch l = {
         .op = r->ir->type,
@@ -427,6 +489,11 @@ int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
     struct resolved r;
     char unread[ASCGRAD_WHY];
     if (!why) why = unread;
+    if (report && report->size < REPORT_FIRST)
+        return fail(
+            why, ASCGRAD_USAGE,
+            "the report's size is %zu, but must be sizeof(struct ascgrad_report), at least %d",
+            report->size, (int)REPORT_FIRST);
     fp_state caller = fp_enter();
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
@@ -435,8 +502,8 @@ int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
         r.soc.hbm_per_cycle = constants[count_constants()];
         r.soc.launch_us = constants[count_constants() + 1];
     }
-    if (code == ASCGRAD_OK) code = launch(&r, call, plan, constants, t, why);
-    if (code == ASCGRAD_OK && report) fill_report(report, &r, plan, t);
+    if (code == ASCGRAD_OK) code = launch(&r, plan, constants, t, why);
+    if (code == ASCGRAD_OK && report) give_report(report, &r, plan, t);
     free(plan);
     free(t);
     fp_set(caller);

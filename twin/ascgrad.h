@@ -5,8 +5,8 @@
  *
  *     struct ascgrad_tensor in[2]  = {{...grad_output...}, {...grad_self...}};   // by IR index
  *     struct ascgrad_tensor out[1] = {{...grad_input...}};
- *     struct ascgrad_call call = {
- *         .op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out, .outputs = 1};
+ *     struct ascgrad_call call = {.size = sizeof call, .op = "ExpSegsumGrad",
+ *                                 .in = in, .inputs = 2, .out = out, .outputs = 1};
  *     char why[ASCGRAD_WHY];
  *     if (ascgrad_run(&call, NULL, why) != ASCGRAD_OK) fprintf(stderr, "%s\n", why);
  *
@@ -51,8 +51,8 @@ enum ascgrad_code {
 
 enum { ASCGRAD_TYPE_FP32 = 0, ASCGRAD_TYPE_FP16 = 1, ASCGRAD_TYPE_BF16 = 27 };
 
-/* An absent optional input has rank -1. A scalar has rank 0. data is dense, C order; NULL if there
- * are no elements. */
+/* An absent optional input has rank -1, and so has an output that is to be inferred. A scalar has
+ * rank 0. data is dense, C order; NULL if there are no elements. */
 struct ascgrad_tensor {
     int32_t dtype;
     int32_t rank;
@@ -99,11 +99,16 @@ struct ascgrad_watch {
                    uint64_t written);
 };
 
+/* size is sizeof(struct ascgrad_call) where the caller was compiled. A later release may have more
+ * fields behind the last one; 0 in any of them means what the release before did. */
 struct ascgrad_call {
-    const char *op; /* "ExpSegsumGrad" */
+    size_t size;
+    const char *op; /* "ExpSegsumGrad"; NULL: the operator of ascgrad_describe(number) */
+    uint32_t number;
     const struct ascgrad_tensor *in;
     uint32_t inputs;
-    struct ascgrad_tensor *out; /* ascgrad_infer fills it; ascgrad_run: shape, dtype, data given */
+    /* ascgrad_infer fills all of out; ascgrad_tile and ascgrad_run those whose rank is -1 */
+    struct ascgrad_tensor *out;
     uint32_t outputs;
     const struct ascgrad_setting *attr; /* NULL: all defaults */
     uint32_t attrs;
@@ -115,10 +120,16 @@ struct ascgrad_call {
     uint64_t order;
     const char *trace;                 /* checked: file for a Chrome trace, or NULL */
     const struct ascgrad_watch *watch; /* checked: is told what the cores did, or NULL */
+    /* asked for the data of output number `output` where out has none, once tiling has accepted the
+     * call; the caller frees it, also after an error. NULL: nobody is asked */
+    void *(*allocate)(void *context, uint32_t output, size_t bytes);
+    void *context; /* of allocate */
 };
 
-/* What the checked twin saw. Times are the cycle model's, not a measurement. */
+/* What the checked twin saw. Times are the cycle model's, not a measurement. The caller sets size
+ * to sizeof(struct ascgrad_report); what a later release reports stands behind the last field. */
 struct ascgrad_report {
+    size_t size;
     uint64_t key;
     uint32_t block_dim;
     uint64_t workspace;

@@ -20,9 +20,13 @@ int main(void) {
         {.dtype = ASCGRAD_TYPE_FP32, .rank = 2, .dim = {4, 4}, .data = ones}, /* grad_self */
     };
     struct ascgrad_tensor out[1];
-    struct ascgrad_call call = {
-        .op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out, .outputs = 1};
-    struct ascgrad_report report;
+    struct ascgrad_call call = {.size = sizeof call,
+                                .op = "ExpSegsumGrad",
+                                .in = in,
+                                .inputs = 2,
+                                .out = out,
+                                .outputs = 1};
+    struct ascgrad_report report = {.size = sizeof report};
     char why[ASCGRAD_WHY];
 
     int code = ascgrad_infer(&call, why); /* fills dtype and shape of out */

@@ -92,7 +92,8 @@ static int run(const char *op, int nparam, void **params, int *ndims, int64_t **
     if (!read_settings(&ir, values + 1, shapes[settings][0] - 1, attr))
         return fail(op, "settings do not fit the IR");
 
-    struct ascgrad_call call = {.op = op,
+    struct ascgrad_call call = {.size = sizeof call,
+                                .op = op,
                                 .in = in,
                                 .inputs = ir.inputs,
                                 .out = out,

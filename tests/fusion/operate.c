@@ -51,7 +51,8 @@ bool operate(const struct operation *o) {
     struct ascgrad_tensor out[3] = {make(o->dy_shape, dtype), make(o->table_shape, dtype),
                                     make(o->table_shape, dtype)};
     struct ascgrad_setting mode = {.set = true, .value = o->mode};
-    struct ascgrad_call call = {.op = "RotaryPositionEmbeddingGrad",
+    struct ascgrad_call call = {.size = sizeof call,
+                                .op = "RotaryPositionEmbeddingGrad",
                                 .in = in,
                                 .inputs = 4,
                                 .out = out,

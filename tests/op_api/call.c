@@ -205,7 +205,8 @@ const char *call_compare(struct call *c) {
             set[i].real = attr->f;
         }
     }
-    const struct ascgrad_call call = {.op = node->ir->type,
+    const struct ascgrad_call call = {.size = sizeof call,
+                                      .op = node->ir->type,
                                       .in = in,
                                       .inputs = node->ir->inputs,
                                       .out = out,

@@ -56,8 +56,12 @@ int main(int argc, char **argv) {
     struct ascgrad_tensor out[3] = {tensor(B, N, ASCGRAD_TYPE_BF16, 2, 5),
                                     tensor(1, 1, ASCGRAD_TYPE_BF16, 2, 6),
                                     tensor(1, 1, ASCGRAD_TYPE_BF16, 2, 7)};
-    struct ascgrad_call call = {
-        .op = "RotaryPositionEmbeddingGrad", .in = in, .inputs = 4, .out = out, .outputs = 3};
+    struct ascgrad_call call = {.size = sizeof call,
+                                .op = "RotaryPositionEmbeddingGrad",
+                                .in = in,
+                                .inputs = 4,
+                                .out = out,
+                                .outputs = 3};
     size_t bytes[3] = {(size_t)B * S * N * D * 2, (size_t)S * D * 2, (size_t)S * D * 2};
     void *kept[3];
     double checked = best_of(1, &call);

@@ -26,8 +26,12 @@ static const struct ascgrad_tensor square = {ASCGRAD_TYPE_FP32, 2, {T, T}, matri
 static struct ascgrad_call segsum(struct ascgrad_tensor in[2], struct ascgrad_tensor *out) {
     in[0] = in[1] = square;
     *out = (struct ascgrad_tensor){ASCGRAD_TYPE_FP32, 1, {T}, row};
-    return (struct ascgrad_call){
-        .op = "ExpSegsumGrad", .in = in, .inputs = 2, .out = out, .outputs = 1};
+    return (struct ascgrad_call){.size = sizeof(struct ascgrad_call),
+                                 .op = "ExpSegsumGrad",
+                                 .in = in,
+                                 .inputs = 2,
+                                 .out = out,
+                                 .outputs = 1};
 }
 
 static void nowhere_to_answer(void **state) {
@@ -57,7 +61,8 @@ static void attribute_without_list(void **state) {
     struct ascgrad_setting attr[2] = {{.set = true, .list = NULL, .count = 7}};
     for (int i = 0; i < 4; i++)
         in[i] = square;
-    struct ascgrad_call call = {.op = "RopeGrad",
+    struct ascgrad_call call = {.size = sizeof call,
+                                .op = "RopeGrad",
                                 .in = in,
                                 .inputs = 4,
                                 .out = out,
@@ -126,7 +131,7 @@ static void a_watcher_sees_what_is_reported(void **state) {
     struct ascgrad_tensor in[2], out;
     struct ascgrad_call call = segsum(in, &out);
     struct seen s = {0};
-    struct ascgrad_report report;
+    struct ascgrad_report report = {.size = sizeof report};
     double mhz;
     (void)state;
     call.watch = &(struct ascgrad_watch){&s, see_event, see_buffer, see_tensor};
@@ -152,7 +157,7 @@ static void a_watcher_sees_what_is_reported(void **state) {
 static void other_constants(void **state) {
     struct ascgrad_tensor in[2], out;
     struct ascgrad_call call = segsum(in, &out);
-    struct ascgrad_report plain, other, again;
+    struct ascgrad_report plain = {.size = sizeof plain}, other = plain, again = plain;
     double value[128] = {0};
     uint32_t count = 0, latency = 128, launch = 128;
     (void)state;
@@ -175,6 +180,90 @@ static void other_constants(void **state) {
     assert_true(again.time_us == plain.time_us);
 }
 
+/* Callers of another release: a size that is too small, fields that are not known here. */
+static void sizes_of_callers(void **state) {
+    struct ascgrad_tensor in[2], out;
+    struct {
+        struct ascgrad_call call;
+        char later[24];
+    } newer = {segsum(in, &out), {0}};
+    struct {
+        struct ascgrad_report report;
+        char later[24];
+    } wide = {{.size = sizeof wide}, {0}};
+    struct ascgrad_report report = {0};
+    char why[ASCGRAD_WHY];
+    (void)state;
+    newer.call.size = 0;
+    assert_int_equal(ascgrad_run(&newer.call, NULL, why), ASCGRAD_USAGE);
+    assert_non_null(strstr(why, "the call's size is 0, but must be sizeof(struct ascgrad_call)"));
+    newer.call.size = sizeof newer;
+    assert_int_equal(ascgrad_run(&newer.call, NULL, why), ASCGRAD_OK);
+    newer.later[23] = 1;
+    assert_int_equal(ascgrad_run(&newer.call, NULL, why), ASCGRAD_USAGE);
+    assert_non_null(strstr(why, "the call sets a field that version "));
+    assert_int_equal(ascgrad_infer(&newer.call, NULL), ASCGRAD_USAGE);
+    newer.call.size = sizeof newer.call;
+    assert_int_equal(ascgrad_run(&newer.call, &report, why), ASCGRAD_USAGE);
+    assert_non_null(strstr(why, "the report's size is 0"));
+    memset(wide.later, 7, sizeof wide.later);
+    assert_int_equal(ascgrad_run(&newer.call, &wide.report, why), ASCGRAD_OK);
+    assert_true(wide.report.size == sizeof wide && wide.report.time_us > 0);
+    for (size_t i = 0; i < sizeof wide.later; i++)
+        assert_int_equal(wide.later[i], 0);
+}
+
+static void *one_row(void *asked, uint32_t output, size_t bytes) {
+    *(int *)asked += 1;
+    return output == 0 && bytes == sizeof row ? row : NULL;
+}
+
+static void *nothing(void *asked, uint32_t output, size_t bytes) {
+    (void)output;
+    (void)bytes;
+    *(int *)asked += 1;
+    return NULL;
+}
+
+/* By number, with an output that is inferred and made on the way. */
+static void all_in_one_call(void **state) {
+    struct ascgrad_tensor in[2], out;
+    struct ascgrad_call call = segsum(in, &out);
+    static struct ascgrad_plan plan;
+    struct ascgrad_op_info info;
+    char why[ASCGRAD_WHY];
+    int asked = 0;
+    (void)state;
+    while (ascgrad_describe(call.number, &info) && strcmp(info.type, call.op) != 0)
+        call.number++;
+    call.op = NULL;
+    out = (struct ascgrad_tensor){.rank = -1};
+    assert_int_equal(ascgrad_tile(&call, &plan, why), ASCGRAD_OK);
+    assert_true(out.rank == 1 && out.dim[0] == T && out.dtype == ASCGRAD_TYPE_FP32);
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_USAGE); /* no data, nobody to ask */
+    assert_non_null(strstr(why, "grad_input has no data"));
+    call.context = &asked;
+    call.allocate = nothing;
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_SYSTEM);
+    assert_non_null(strstr(why, "out of memory for output grad_input of 16 bytes"));
+    call.allocate = one_row;
+    out = (struct ascgrad_tensor){.rank = -1};
+    for (int i = 0; i < T * T; i++)
+        matrix[i] = 1;
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_OK);
+    assert_true(asked == 2 && out.data == row && row[1] == 3 && row[2] == 4);
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_OK);
+    assert_int_equal(asked, 2); /* it has its data now */
+    in[1].dim[1] = T + 1;       /* refused by infer, before anybody is asked for memory */
+    out = (struct ascgrad_tensor){.rank = -1};
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_REFUSES);
+    assert_int_equal(asked, 2);
+    call.number = 1000;
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_USAGE);
+    assert_string_equal(why, "there is no operator 1000");
+    memset(matrix, 0, sizeof matrix);
+}
+
 static float q[TOKENS * 8], k[TOKENS * 8], cosine[8], sine[8], dq[TOKENS * 8], dk[TOKENS * 8];
 
 /* One token each: the largest tiling struct there is. */
@@ -186,7 +275,8 @@ static void *many_sequences(void *code) {
     struct ascgrad_tensor out[2] = {in[0], in[1]};
     static int64_t lengths[TOKENS];
     struct ascgrad_setting attr[2] = {{.set = true, .list = lengths, .count = TOKENS}};
-    struct ascgrad_call call = {.op = "RopeGrad",
+    struct ascgrad_call call = {.size = sizeof call,
+                                .op = "RopeGrad",
                                 .in = in,
                                 .inputs = 4,
                                 .out = out,
@@ -220,6 +310,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nowhere_to_answer), cmocka_unit_test(attribute_without_list),
         cmocka_unit_test(no_such_dimension), cmocka_unit_test(a_watcher_sees_what_is_reported),
-        cmocka_unit_test(other_constants),   cmocka_unit_test(small_stack)};
+        cmocka_unit_test(other_constants),   cmocka_unit_test(sizes_of_callers),
+        cmocka_unit_test(all_in_one_call),   cmocka_unit_test(small_stack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

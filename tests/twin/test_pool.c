@@ -69,7 +69,8 @@ static bool call(bool meet, float *result) {
     struct ascgrad_tensor in[2] = {{ASCGRAD_TYPE_FP32, 3, {n, t, t}, grad_output},
                                    {ASCGRAD_TYPE_FP32, 3, {n, t, t}, grad_self}};
     struct ascgrad_tensor out[1] = {{ASCGRAD_TYPE_FP32, 2, {n, t}, result}};
-    struct ascgrad_call c = {.op = "ExpSegsumGrad",
+    struct ascgrad_call c = {.size = sizeof c,
+                             .op = "ExpSegsumGrad",
                              .in = in,
                              .inputs = 2,
                              .out = out,

@@ -47,7 +47,8 @@ static void *run(void *argument) {
     struct ascgrad_tensor in[2] = {{ASCGRAD_TYPE_FP32, 3, {MATRICES, T, T}, grad_output},
                                    {ASCGRAD_TYPE_FP32, 3, {MATRICES, T, T}, grad_self}};
     struct ascgrad_tensor out[1] = {{ASCGRAD_TYPE_FP32, 2, {MATRICES, T}, job->result}};
-    struct ascgrad_call call = {.op = "ExpSegsumGrad",
+    struct ascgrad_call call = {.size = sizeof call,
+                                .op = "ExpSegsumGrad",
                                 .in = in,
                                 .inputs = 2,
                                 .out = out,

@@ -105,7 +105,7 @@ class _Request:
             t.rank = -1
         self.keep = []
         self._set_attrs(op, dict(attrs or {}))
-        self.call = Call(op.encode(), self.inp, len(self.inp), self.out, len(self.out), self.attr,
+        self.call = Call(ctypes.sizeof(Call), op.encode(), 0, self.inp, len(self.inp), self.out, len(self.out), self.attr,
                           len(self.ir["attr"]), soc.encode() if soc else None, _names.whole("cores", cores, 32), bool(fast),
                           _names.whole("order", order), trace.encode() if trace else None)
 
@@ -158,7 +158,7 @@ class _Request:
         return arrays
 
     def run(self):
-        why, report = ctypes.create_string_buffer(_library.WHY), Report()
+        why, report = ctypes.create_string_buffer(_library.WHY), Report(ctypes.sizeof(Report))
         _raise(_library.load().ascgrad_run(ctypes.byref(self.call), ctypes.byref(report), why), why)
         values = {name: getattr(report, name) for name, _ in Report._fields_}
         values["warning"] = [text.value.decode() for text in report.warning][:report.warnings]

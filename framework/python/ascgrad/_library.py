@@ -29,15 +29,17 @@ class Setting(ctypes.Structure):
 
 
 class Call(ctypes.Structure):
-    _fields_ = [("op", ctypes.c_char_p), ("inp", ctypes.POINTER(Tensor)), ("inputs", ctypes.c_uint32),
+    _fields_ = [("size", ctypes.c_size_t), ("op", ctypes.c_char_p), ("number", ctypes.c_uint32), ("inp", ctypes.POINTER(Tensor)), ("inputs", ctypes.c_uint32),
                 ("out", ctypes.POINTER(Tensor)), ("outputs", ctypes.c_uint32),
                 ("attr", ctypes.POINTER(Setting)), ("attrs", ctypes.c_uint32),
                 ("soc", ctypes.c_char_p), ("cores", ctypes.c_uint32), ("fast", ctypes.c_bool),
-                ("order", ctypes.c_uint64), ("trace", ctypes.c_char_p), ("watch", ctypes.c_void_p)]
+                ("order", ctypes.c_uint64), ("trace", ctypes.c_char_p), ("watch", ctypes.c_void_p),
+                ("allocate", ctypes.c_void_p), ("context", ctypes.c_void_p)]
 
 
 class Report(ctypes.Structure):
-    _fields_ = [("key", ctypes.c_uint64), ("block_dim", ctypes.c_uint32), ("workspace", ctypes.c_uint64),
+    _fields_ = [("size", ctypes.c_size_t), ("key", ctypes.c_uint64), ("block_dim", ctypes.c_uint32),
+                ("workspace", ctypes.c_uint64),
                 *[(name, ctypes.c_double) for name in (
                     "time_us", "time_free_us", "time_worst_us", "launch_us", "cycles", "roofline_us", "ratio", "ratio_free",
                     "ratio_worst")],

@@ -96,6 +96,7 @@ bool Evaluation::run(OperatorImpl &node, const ascgrad_op_info &ir) {
         }
     }
     ascgrad_call call = {};
+    call.size = sizeof call;
     call.op = ir.type;
     call.in = in.data(), call.inputs = ir.inputs;
     call.out = out.data(), call.outputs = ir.outputs;

@@ -93,6 +93,7 @@ struct Node {
     ascgrad_call call(const std::vector<ascgrad_tensor> &in,
                       std::vector<ascgrad_tensor> &out) const {
         ascgrad_call c = {};
+        c.size = sizeof c;
         c.op = ir.type;
         c.in = in.data(), c.inputs = ir.inputs;
         c.out = out.data(), c.outputs = ir.outputs;
