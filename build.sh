@@ -196,7 +196,7 @@ case $command in
       say "building for $native"
       cmake --build build -j "$jobs"
     else
-      cmake --build build -j "$jobs" --target irdump ir_json
+      cmake --build build -j "$jobs" --target irdump ir_json aclnn_code
     fi
     [ "$only" = "$native" ] || cross
     package

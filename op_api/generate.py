@@ -18,6 +18,9 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../packaging"))
+import socs  # pylint: disable=wrong-import-position
+
 # Type: name of the function, and how many outputs must be given; the others may be NULL. Their
 # parameters are called as in the IR, in lowerCamel, and nothing else.
 HAND_WRITTEN = {
@@ -150,11 +153,11 @@ def args(name, names, optional):
             % (name, "\n".join(rows), name, name))
 
 
-def on_chips(op, socs):
+def on_chips(op, chips):
     """Chip -> the numbers of the columns that it has; chips without the operator left out."""
     columns = list(zip(*(t["dtypes"] for t in op["inputs"] + op["outputs"])))
     found = {}
-    for soc, has in socs.items():
+    for soc, has in chips.items():
         some = [i for i, c in enumerate(columns)
                 if has is None or (set(c) == {c[0]} and c[0] in has.get(op["type"], []))]
         if some:
@@ -162,10 +165,10 @@ def on_chips(op, socs):
     return found
 
 
-def source(function, socs):
+def source(function, chips):
     op = function.op
     count = len(op["inputs"][0]["dtypes"])
-    socs = on_chips(op, socs)
+    chips = on_chips(op, chips)
     attrs = op["attrs"]
     attr_rows = "".join("    {\"%s\", %s},\n" % (n, function.kind(a))
                         for a, n in zip(attrs, function.attrs))
@@ -183,12 +186,12 @@ def source(function, socs):
         columns(op["inputs"], "in_types"), columns(op["outputs"], "out_types"),
         "static struct nnopbase_column column[][%d] = {\n%s\n};\n" % (count, "\n".join(
             "    {%s}," % ", ".join("{in_types[%d], %d, out_types[%d], %d}" % (
-                c, len(op["inputs"]), c, len(op["outputs"])) for c in some) for some in socs.values())),
+                c, len(op["inputs"]), c, len(op["outputs"])) for c in some) for some in chips.values())),
         "static struct nnopbase_chip chip[] = {\n%s\n};\n" % "\n".join(
-            "    {column[%d], %d}," % (i, len(some)) for i, some in enumerate(socs.values())) +
-        "static const char *const chip_names[] = {%s};\n" % ", ".join('"%s"' % s for s in socs) +
-        "static uint32_t chip_numbers[] = {%s};\n" % ", ".join(str(CHIP_NUMBER[s]) for s in socs) +
-        "static struct nnopbase_support support = {chip, %d};\n" % len(socs),
+            "    {column[%d], %d}," % (i, len(some)) for i, some in enumerate(chips.values())) +
+        "static const char *const chip_names[] = {%s};\n" % ", ".join('"%s"' % s for s in chips) +
+        "static uint32_t chip_numbers[] = {%s};\n" % ", ".join(str(CHIP_NUMBER[s]) for s in chips) +
+        "static struct nnopbase_support support = {chip, %d};\n" % len(chips),
         """static struct door_state state = {
     .prepare_id = {%s, "%sGetWorkspaceSize", false},
     .tiling_id = {%s, "%sTiling", false},
@@ -220,15 +223,15 @@ def source(function, socs):
     return "\n".join(parts)
 
 
-def check(ops, socs):
+def check(ops, chips):
     """What the C code and the tables above rely on."""
     have = {op["type"] for op in ops} | {(op["type"], a["name"], a["type"])
                                          for op in ops for a in op["attrs"]}
     unknown = set(HAND_WRITTEN) | {(t, n, "listInt") for t, n in LENGTHS.items()}
     if unknown - have:
         sys.exit("generate.py: the IR has no %s" % sorted(unknown - have, key=str))
-    if set(socs) - set(CHIP_NUMBER):
-        sys.exit("generate.py: which number has %s?" % ", ".join(set(socs) - set(CHIP_NUMBER)))
+    if set(chips) - set(CHIP_NUMBER):
+        sys.exit("generate.py: which number has %s?" % ", ".join(set(chips) - set(CHIP_NUMBER)))
 
 
 def write(path, text):
@@ -244,20 +247,16 @@ def main():
     options = parser.parse_args()
     with open(options.ir, encoding="ascii") as f:
         ops = json.load(f)
-    with open(options.socs, encoding="ascii") as f:
-        rows = [line.split() for line in f if line.strip() and not line.startswith("#")]
-    # None: all operators; else {type: dtypes}, of one dtype for all tensors. See packaging/socs.txt.
-    socs = {row[0]: None if row[2] == "all" else
-            {t: dtypes.split(",") for t, dtypes in (o.split(":") for o in row[2].split(";"))}
-            for row in rows}
-    check(ops, socs)
+    # None: all operators; else {type: dtypes}, of one dtype for all tensors.
+    chips = {name: chip.has for name, chip in socs.read(options.socs).items()}
+    check(ops, chips)
     for op in ops:
         function = Function(op)
         name = "aclnn_%s.h" % op["kernel"]
         write("%s/include/%s" % (options.out, name), header(function))
         write("%s/include/aclnnop/%s" % (options.out, name),
               "/* SPDX-License-Identifier: Apache-2.0 */\n#include \"../%s\"\n" % name)
-        write("%s/%s" % (options.out, name[:-1] + "c"), source(function, socs))
+        write("%s/%s" % (options.out, name[:-1] + "c"), source(function, chips))
 
 
 if __name__ == "__main__":

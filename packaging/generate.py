@@ -4,8 +4,8 @@
 
     generate.py --ir ir.json --socs socs.txt --kernels op_kernel --vendor DIR --msopgen DIR
 
-Into the vendor directory: ops-info for every chip, one launcher per operator, and
-npu_supported_ops.json; those that list operators by type also below scripts/whole, from where the
+Into the vendor directory: ops-info for every chip, one launcher per operator,
+npu_supported_ops.json and scripts/chips.json; those that list operators by type also below scripts/whole, from where the
 installer takes them when it leaves types out. Into the msopgen directory: one prototype file per operator, for users who
 start a variant of their own with msopgen.
 """
@@ -16,6 +16,8 @@ import keyword
 import os
 import re
 import textwrap
+
+import socs
 
 GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
 # attribute type in the IR dump -> in ops-info, in a launcher, in msopgen
@@ -92,16 +94,6 @@ def interface(op, folder, launcher_text):
         digest.update(b"%s %d\n" % (name.encode("ascii"), len(content)))
         digest.update(content)
     return "%s_%s" % (op["kernel"], digest.hexdigest()[:8])
-
-
-def read_socs(path):
-    """Chip -> None if it has all operators, else {type: dtypes}."""
-    with open(path, encoding="ascii") as f:
-        rows = [line.split() for line in f if line.strip() and not line.startswith("#")]
-    socs = {row[0]: None if row[2] == "all" else
-            {t: dtypes.split(",") for t, dtypes in (o.split(":") for o in row[2].split(";"))}
-            for row in rows}
-    return socs
 
 
 def on_chip(ops, has):
@@ -222,7 +214,7 @@ def main():
     with open(args.ir, encoding="ascii") as f:
         ops = json.load(f)
     check_ir(ops)
-    socs = read_socs(args.socs)
+    chips = socs.read(args.socs)
     here = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(here, "launcher.py.in"), encoding="ascii") as f:
         template = f.read()
@@ -232,12 +224,14 @@ def main():
         op["interface"] = interface(op, args.kernels, launcher(op, template))
     by_type = {os.path.join(tbe, "config", soc, "aic-%s-ops-info.json" % soc):
                {op["type"]: ops_info_record(op) for op in on_chip(ops, has)}
-               for soc, has in socs.items()}
+               for soc, (_, has) in chips.items()}
     by_type[os.path.join("framework", "tensorflow", "npu_supported_ops.json")] = {
         op["type"]: {"isGray": False, "isHeavy": False} for op in ops}
     for path, content in by_type.items():
         write_json(os.path.join(args.vendor, path), content)
         write_json(os.path.join(args.vendor, "scripts", "whole", path), content)
+    # What kernels.py tells the compiler.
+    write_json(os.path.join(args.vendor, "scripts", "chips.json"), {soc: full for soc, (full, _) in chips.items()})
     vendor = os.path.basename(os.path.normpath(args.vendor))
     for op in ops:
         write(os.path.join(args.vendor, tbe, vendor + "_impl", "dynamic", op["kernel"] + ".py"),

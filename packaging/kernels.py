@@ -250,8 +250,7 @@ class Job:
 def plan(vendor, chips, wanted):
     """The jobs, and the chips that the toolkit does not know. wanted: {(chip, type)}, or empty."""
     tbe, jobs, unknown = os.path.join(vendor, TBE), [], []
-    with open(os.path.join(vendor, "scripts", "socs.txt"), encoding="ascii") as f:
-        names = dict(line.split()[:2] for line in f if line.strip() and not line.startswith("#"))
+    names = read_json(os.path.join(vendor, "scripts", "chips.json"))
     for chip in chips or names:
         if chip not in names:
             sys.exit("kernels: unknown chip " + chip)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the .run file: puts the package tree together and hands it to makeself.
 #
-#   make_run.sh --ir ir.json --version V --out FILE.run
+#   make_run.sh --ir BUILD/ir.json --version V --out FILE.run
+#                              BUILD/op_api/include has the headers of the aclnn functions
 #       --lib-dir-x86_64 DIR   holds libcust_opsproto_rt2.0.so, libcust_opmaster_rt2.0.so, setup and,
 #                              if they exist, ascgrad (the command), probe and
 #                              accept_aclnn (its helpers), libcust_tf_parsers.so, libcust_onnx_parsers.so, libcust_opapi.so,
@@ -66,13 +67,13 @@ rm -rf "$payload" "$work/msopgen" "$work/tmp"
 mkdir -p "$tree" "$work/tmp"
 
 # What repeats the IR.
-python3 "$packaging/generate.py" --ir "$ir" --socs "$packaging/socs.txt" --vendor "$tree" \
+python3 -B "$packaging/generate.py" --ir "$ir" --socs "$packaging/socs.txt" --vendor "$tree" \
     --kernels "$source/op_kernel" --msopgen "$work/msopgen"
 types=$(python3 -c 'import json, sys
 for op in json.load(open(sys.argv[1])): print(op["type"], op["kernel"])' "$ir")
 ops=$(echo "$types" | cut -d' ' -f1 | paste -sd' ' -)
 kernels=$(echo "$types" | cut -d' ' -f2)
-socs=$(sed '/^#/d; s/ .*//' "$packaging/socs.txt" | paste -sd' ' -)
+socs=$(python3 -B "$packaging/socs.py" "$packaging/socs.txt")
 
 # Kernels as source: one directory per operator, headers where every launcher looks.
 mkdir -p "$impl/ascendc/common"
@@ -93,10 +94,13 @@ mkdir -p "$tree/op_proto/inc"
 cp "$source/op_proto/inc/ascgrad_ops.h" "$tree/op_proto/inc"
 cp "$source/op_proto/inc/ascgrad_ops.h" "$tree/op_proto/inc/op_proto.h"
 
-# The headers of the aclnn functions.
-python3 -B "$packaging/../op_api/generate.py" --ir "$ir" --socs "$packaging/socs.txt" --out "$work/tmp/op_api"
-mkdir "$tree/op_api"
-mv "$work/tmp/op_api/include" "$tree/op_api"
+# The headers of the aclnn functions, which the build has made beside the IR.
+aclnn=$(dirname "$ir")/op_api/include
+mkdir -p "$tree/op_api/include/aclnnop"
+for name in $kernels; do
+    cp "$aclnn/aclnn_$name.h" "$tree/op_api/include"
+    cp "$aclnn/aclnnop/aclnn_$name.h" "$tree/op_api/include/aclnnop"
+done
 cp "$packaging/../op_api/include/ascgrad_acl.h" "$tree/op_api/include"
 
 # What `ascgrad accept` builds its runner of graphs from, on the machine with the toolkit.
@@ -158,8 +162,7 @@ ln -s "lib/linux/$first/libcust_opmaster_rt2.0.so" "$tbe/op_tiling/liboptiling.s
 find "$tree/bin" "$tree/scripts" -type d -empty -delete
 mkdir -p "$tree/bin" "$tree/scripts"
 [ ! -f "$source/LICENSE" ] || cp "$source/LICENSE" "$tree"
-cp "$packaging/uninstall.sh" "$packaging/compile.sh" "$packaging/kernels.py" \
-    "$packaging/socs.txt" "$tree/scripts"
+cp "$packaging/uninstall.sh" "$packaging/compile.sh" "$packaging/kernels.py" "$tree/scripts"
 
 if [ -n "$compile" ]; then
     [ "$compile" != all ] || compile=

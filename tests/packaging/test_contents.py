@@ -17,6 +17,8 @@ VALUES = {"prebuildPattern": "Opaque", "coreType": "AiCore"}
 GE_TYPE = {"fp16": "float16", "fp32": "float32", "bf16": "bfloat16"}
 COUNT = [0, 0]
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(TOP, "packaging"))
+import socs as table  # noqa: E402
 
 
 def check(condition, what):
@@ -89,14 +91,7 @@ def check_record(op, record, where):
 
 def socs():
     """Chip -> None (all operators) or {type: dtypes}, as packaging/socs.txt says."""
-    found = {}
-    with open(os.path.join(TOP, "packaging/socs.txt"), encoding="ascii") as f:
-        for line in f:
-            if not line.startswith("#"):
-                name, _, has = line.split()[:3]
-                found[name] = None if has == "all" else dict(
-                    (t, d.split(",")) for t, d in (o.split(":") for o in has.split(";")))
-    return found
+    return {name: chip.has for name, chip in table.read(os.path.join(TOP, "packaging/socs.txt")).items()}
 
 
 def only(op, dtypes):

@@ -185,7 +185,8 @@ fault 34 WARN "no chip here" "names no chip" "where the NPU is"
 begin && machine 910A
 expect "installing there" env "ASCEND_OPP_PATH=$opp" "PATH=$base/bin:$PATH" sh "$fix/one.run" --quiet
 expect "the first generation of the 910" doctor
-few=$(sed -n 's/^ascend910 .* \([A-Za-z]*\):.*/\1/p' "$top/packaging/socs.txt")
+few=$(PYTHONPATH=$top/packaging python3 -B -c 'import socs, sys
+print(*socs.read(sys.argv[1])["ascend910"].has)' "$top/packaging/socs.txt")
 for type in $(types); do
     case " $few " in
     *" $type "*) want='ascgrad +nobody +no kernel binaries' ;;
