@@ -131,9 +131,6 @@ void accept_forget(struct accept *a);
 /* Paths outside the opp and the package, and the names of host and user, go. What is left is UTF-8
  * without control characters. */
 void accept_scrub(const struct accept *a, const char *from, char *to, size_t size);
-/* The bytes of the character that a text begins with; 0: none that a page, JSON and XML may have.
- */
-size_t accept_utf8(const char *text);
 #define ACCEPT_ODD "\357\277\275" /* U+FFFD, for what is none */
 
 /* accept_rows.c */

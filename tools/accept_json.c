@@ -156,7 +156,7 @@ void accept_json(const struct accept *a, struct text *out) {
 
 void accept_escape(struct text *out, const char *text) {
     for (const char *c = text; *c; c++) {
-        const size_t size = accept_utf8(c);
+        const size_t size = doctor_utf8(c);
         if (*c == '<')
             text_add(out, "&lt;");
         else if (*c == '>')

@@ -20,31 +20,9 @@
 
 extern char **environ;
 
-/* ---- characters */
-
-size_t accept_utf8(const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    const size_t size = at[0] < 0x80   ? 1
-                        : at[0] < 0xc2 ? 0
-                        : at[0] < 0xe0 ? 2
-                        : at[0] < 0xf0 ? 3
-                                       : 4;
-    uint32_t value = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
-    if (size == 0 || at[0] > 0xf4) return 0;
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80) return 0;
-        value = value << 6 | (at[i] & 0x3f);
-    }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const bool odd = value < least[size] || (value >= 0xd800 && value < 0xe000) ||
-                     value > 0x10ffff || (value & 0xfffe) == 0xfffe ||
-                     (value >= 0xfdd0 && value < 0xfdf0) || (value >= 0x7f && value < 0xa0);
-    return odd ? 0 : size;
-}
-
 static void add_clean(struct text *out, const char *text) {
     for (size_t n; *text; text += n ? n : 1) {
-        n = accept_utf8(text);
+        n = doctor_utf8(text);
         if (n)
             text_bytes(out, text, n);
         else
@@ -299,7 +277,7 @@ void accept_scrub(const struct accept *a, const char *from, char *to, size_t siz
             skip = name_size(a, from, at);
         }
         if (!skip) {
-            const size_t n = accept_utf8(at);
+            const size_t n = doctor_utf8(at);
             instead = n == 0 ? ACCEPT_ODD : iscntrl((unsigned char)*at) ? " " : at;
             put = n == 0 ? strlen(ACCEPT_ODD) : n;
             skip = n ? n : 1;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,29 +19,33 @@
 
 enum { STATUS_WELL = 0, STATUS_USAGE = 1, STATUS_FAIL = 2 };
 
-/* Bytes of the UTF-8 character at the beginning, or 0 if it is none. */
-static size_t utf8(const unsigned char *at) {
-    const size_t size = *at < 0x80                   ? 1
-                        : *at >= 0xc2 && *at <= 0xdf ? 2
-                        : *at >= 0xe0 && *at <= 0xef ? 3
-                        : *at >= 0xf0 && *at <= 0xf4 ? 4
-                                                     : 0;
-    for (size_t i = 1; i < size; i++)
+size_t doctor_utf8(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    const size_t size = at[0] < 0x80   ? 1
+                        : at[0] < 0xc2 ? 0
+                        : at[0] < 0xe0 ? 2
+                        : at[0] < 0xf0 ? 3
+                                       : 4;
+    uint32_t value = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
+    if (size == 0 || at[0] > 0xf4) return 0;
+    for (size_t i = 1; i < size; i++) {
         if ((at[i] & 0xc0) != 0x80) return 0;
-    /* too long for its value, a surrogate, or beyond the last character */
-    if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) ||
-        (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return size;
+        value = value << 6 | (at[i] & 0x3f);
+    }
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const bool odd = value < least[size] || (value >= 0xd800 && value < 0xe000) ||
+                     value > 0x10ffff || (value & 0xfffe) == 0xfffe ||
+                     (value >= 0xfdd0 && value < 0xfdf0) || (value >= 0x7f && value < 0xa0);
+    return odd ? 0 : size;
 }
 
 void doctor_json_text(struct text *out, const char *text) {
     text_add(out, "\"");
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        const size_t size = utf8(at);
+    for (const char *at = text; *at;) {
+        const size_t size = doctor_utf8(at);
         if (size == 0) {
             text_add(out, "\\ufffd");
-        } else if (*at < 0x20 || *at == 0x7f) {
+        } else if ((unsigned char)*at < 0x20) {
             text_add(out, "\\u%04x", *at);
         } else {
             if (*at == '"' || *at == '\\') text_add(out, "\\");

@@ -62,7 +62,10 @@ bool doctor_is_dir(const char *path);
 bool doctor_is_file(const char *path);
 /* A path as a word of the shell. */
 const char *doctor_quote(const char *path, char *out, size_t size);
-/* Text as a JSON string. What is not UTF-8 becomes U+FFFD. */
+/* The bytes of the character that a text begins with; 0: none that a page, JSON and XML may have.
+ */
+size_t doctor_utf8(const char *text);
+/* Text as a JSON string. What is no such character becomes U+FFFD. */
 void doctor_json_text(struct text *out, const char *text);
 /* The directory on the way to path, or path itself, that this user may not enter; false if there is
  * none. */
