@@ -38,6 +38,33 @@ enum {
     REPORT_FIRST = SIZE_UP_TO(struct ascgrad_report, l2_share),
 };
 
+/* Programs of 2.0.0 give no size: their call begins with op, and their report with key and ends
+ * with the warnings. No struct is as large as a pointer's value. */
+struct call_of_2_0 {
+    const char *op;
+    const struct ascgrad_tensor *in;
+    uint32_t inputs;
+    struct ascgrad_tensor *out;
+    uint32_t outputs;
+    const struct ascgrad_setting *attr;
+    uint32_t attrs;
+    const char *soc;
+    uint32_t cores;
+    bool fast;
+    uint64_t order;
+    const char *trace;
+    const struct ascgrad_watch *watch;
+};
+enum {
+    LARGEST_CALL = 4096,
+    REPORT_2_0 =
+        offsetof(struct ascgrad_report, time_low_us) - offsetof(struct ascgrad_report, key),
+};
+
+static bool is_of_2_0(const struct ascgrad_call *call) {
+    return call && call->size >= LARGEST_CALL;
+}
+
 /* The functions of every operator, in the order of the IR table. */
 #define ASCGRAD_OP(type, op)                                                                       \
     ascgrad_infer_fn ascgrad_infer_##op;                                                           \
@@ -197,6 +224,25 @@ static uint32_t find_operator(const char *type) {
  * must be, for what they ask for is not known here. */
 static int read_call(struct ascgrad_call *known, const struct ascgrad_call *call, char *why) {
     if (!call) return fail(why, ASCGRAD_USAGE, "there is no call");
+    if (is_of_2_0(call)) {
+        struct call_of_2_0 old;
+        memcpy(&old, call, sizeof old);
+        *known = (struct ascgrad_call){.size = sizeof *known,
+                                       .op = old.op,
+                                       .in = old.in,
+                                       .inputs = old.inputs,
+                                       .out = old.out,
+                                       .outputs = old.outputs,
+                                       .attr = old.attr,
+                                       .attrs = old.attrs,
+                                       .soc = old.soc,
+                                       .cores = old.cores,
+                                       .fast = old.fast,
+                                       .order = old.order,
+                                       .trace = old.trace,
+                                       .watch = old.watch};
+        return ASCGRAD_OK;
+    }
     const size_t size = call->size, have = size < sizeof *known ? size : sizeof *known;
     if (size < CALL_FIRST)
         return fail(why, ASCGRAD_USAGE,
@@ -409,11 +455,15 @@ static void fill_report(struct ascgrad_report *report, const struct resolved *r,
 }
 
 /* As much as the caller has room for; what this version does not know is 0. */
-static void give_report(struct ascgrad_report *report, const struct resolved *r,
+static void give_report(struct ascgrad_report *report, bool of_2_0, const struct resolved *r,
                         const struct ascgrad_plan *plan, const struct twin_report *t) {
     struct ascgrad_report full;
-    const size_t size = report->size;
     fill_report(&full, r, plan, t);
+    if (of_2_0) {
+        memcpy(report, (char *)&full + offsetof(struct ascgrad_report, key), REPORT_2_0);
+        return;
+    }
+    const size_t size = report->size;
     full.size = size;
     memset(report, 0, size);
     memcpy(report, &full, size < sizeof full ? size : sizeof full);
@@ -489,7 +539,8 @@ int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
     struct resolved r;
     char unread[ASCGRAD_WHY];
     if (!why) why = unread;
-    if (report && report->size < REPORT_FIRST)
+    const bool of_2_0 = is_of_2_0(call);
+    if (report && !of_2_0 && report->size < REPORT_FIRST)
         return fail(
             why, ASCGRAD_USAGE,
             "the report's size is %zu, but must be sizeof(struct ascgrad_report), at least %d",
@@ -503,7 +554,7 @@ int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
         r.soc.launch_us = constants[count_constants() + 1];
     }
     if (code == ASCGRAD_OK) code = launch(&r, plan, constants, t, why);
-    if (code == ASCGRAD_OK && report) give_report(report, &r, plan, t);
+    if (code == ASCGRAD_OK && report) give_report(report, of_2_0, &r, plan, t);
     free(plan);
     free(t);
     fp_set(caller);

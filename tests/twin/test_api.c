@@ -213,6 +213,54 @@ static void sizes_of_callers(void **state) {
         assert_int_equal(wide.later[i], 0);
 }
 
+/* A program that was compiled with the header of 2.0.0. */
+static void layout_of_2_0(void **state) {
+    struct ascgrad_tensor in[2], out;
+    const struct ascgrad_call now = segsum(in, &out);
+    struct {
+        const char *op;
+        const struct ascgrad_tensor *in;
+        uint32_t inputs;
+        struct ascgrad_tensor *out;
+        uint32_t outputs;
+        const struct ascgrad_setting *attr;
+        uint32_t attrs;
+        const char *soc;
+        uint32_t cores;
+        bool fast;
+        uint64_t order;
+        const char *trace;
+        const struct ascgrad_watch *watch;
+    } call = {.op = now.op, .in = in, .inputs = 2, .out = &out, .outputs = 1, .cores = 3};
+    struct {
+        uint64_t key;
+        uint32_t block_dim;
+        uint64_t workspace;
+        double time_us, others[8];
+        uint64_t counts[3];
+        double busy[4];
+        uint64_t more[4];
+        uint32_t cores_used, warnings;
+        char warning[ASCGRAD_WARNINGS][256];
+        char behind[8];
+    } report = {.behind = "nothing"};
+    struct ascgrad_call asked = now;
+    struct ascgrad_report wanted = {.size = sizeof wanted};
+    char why[ASCGRAD_WHY];
+    (void)state;
+    asked.cores = 3;
+    assert_int_equal(ascgrad_run(&asked, &wanted, why), ASCGRAD_OK);
+    assert_int_equal(
+        ascgrad_run((const struct ascgrad_call *)&call, (struct ascgrad_report *)&report, why),
+        ASCGRAD_OK);
+    assert_true(report.key == wanted.key && report.block_dim == wanted.block_dim);
+    assert_true(report.time_us == wanted.time_us && report.cores_used == wanted.cores_used);
+    assert_string_equal(report.behind, "nothing");
+    call.op = "Nobody";
+    assert_int_equal(ascgrad_infer((struct ascgrad_call *)&call, why), ASCGRAD_USAGE);
+    assert_non_null(strstr(why, "there is no operator 'Nobody'"));
+}
+
 static void *one_row(void *asked, uint32_t output, size_t bytes) {
     *(int *)asked += 1;
     return output == 0 && bytes == sizeof row ? row : NULL;
@@ -311,6 +359,7 @@ int main(void) {
         cmocka_unit_test(nowhere_to_answer), cmocka_unit_test(attribute_without_list),
         cmocka_unit_test(no_such_dimension), cmocka_unit_test(a_watcher_sees_what_is_reported),
         cmocka_unit_test(other_constants),   cmocka_unit_test(sizes_of_callers),
-        cmocka_unit_test(all_in_one_call),   cmocka_unit_test(small_stack)};
+        cmocka_unit_test(layout_of_2_0),     cmocka_unit_test(all_in_one_call),
+        cmocka_unit_test(small_stack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
