@@ -9,6 +9,7 @@
 #include "check.h"
 #include "commands.h"
 #include "npy.h"
+#include "out.h"
 #include "perf_page.h"
 #include "request.h"
 
@@ -349,11 +350,39 @@ static int write_files(const struct request *r, const struct words *w) {
 static int write_report(const struct request *r, const struct words *w,
                         const struct ascgrad_report *report) {
     if (!w->report) return EXIT_DONE;
-    FILE *f = fopen(w->report, "w");
-    int status = f ? print_report(f, r, report) : EXIT_FILES;
-    if (f && fclose(f) != 0) status = EXIT_FILES;
-    if (status != EXIT_DONE) complain("%s: the report cannot be written", w->report);
-    return status;
+    struct out out;
+    const char *wrong = out_begin(&out, w->report, OUT_GIVEN);
+    if (!wrong) {
+        print_report(out.file, r, report); /* what goes wrong shows at the end */
+        wrong = out_end(&out);
+    }
+    if (wrong) complain("%s: the report cannot be written: %s", w->report, wrong);
+    return wrong ? EXIT_FILES : EXIT_DONE;
+}
+
+/* The twin writes the trace itself, by its name: it is given that of the growing file. */
+static int begin_trace(struct request *r, struct out *out) {
+    *out = (struct out){0};
+    const bool wanted = r->trace && !r->fast; /* a fast run has none */
+    const char *wrong = wanted ? out_begin(out, r->trace, OUT_GIVEN) : NULL;
+    if (wrong) {
+        complain("%s: the trace cannot be written: %s", r->trace, wrong);
+        return EXIT_FILES;
+    }
+    if (out->part[0]) r->trace = out->part;
+    return EXIT_DONE;
+}
+
+static int end_trace(struct out *out, int status) {
+    const char *wrong = NULL;
+    char path[PATH_MAX];
+    memcpy(path, out->path, sizeof path);
+    if (status == EXIT_DONE && path[0])
+        wrong = out_end(out);
+    else
+        out_drop(out);
+    if (wrong) complain("%s: the trace cannot be written: %s", path, wrong);
+    return wrong ? EXIT_FILES : status;
 }
 
 /* The inputs have their data. */
@@ -386,8 +415,8 @@ static int execute_reference(struct request *r) {
 
 /* The last of two would win without a word. */
 static int check_files(const struct request *r, const struct words *w) {
-    const char *file[ASCGRAD_OUTPUTS_MAX + 2] = {w->report, r->trace};
-    memcpy(file + 2, w->file, sizeof w->file);
+    const char *file[ASCGRAD_OUTPUTS_MAX + 3] = {w->report, r->trace, w->html};
+    memcpy(file + 3, w->file, sizeof w->file);
     for (size_t i = 0; i < sizeof file / sizeof file[0]; i++)
         for (size_t k = 0; k < i; k++)
             if (file[i] && file[k] && strcmp(file[i], file[k]) == 0) {
@@ -401,13 +430,16 @@ int cmd_run(int argc, char **argv) {
     struct request r;
     struct words w;
     struct ascgrad_report report;
+    struct out trace = {0};
     int status = parse(&r, &w, FOR_RUN, argc, argv);
     if (status == EXIT_DONE) status = check_files(&r, &w);
     if (status == EXIT_DONE && w.reference && (w.report || r.fast || r.trace)) {
         complain("--reference goes without --fast, --report and --trace");
         status = EXIT_USAGE;
     }
+    if (status == EXIT_DONE) status = begin_trace(&r, &trace);
     if (status == EXIT_DONE) status = w.reference ? execute_reference(&r) : execute(&r, &report);
+    status = end_trace(&trace, status);
     if (status == EXIT_DONE) status = write_files(&r, &w);
     if (status == EXIT_DONE) status = write_report(&r, &w, &report);
     request_free(&r);
@@ -464,22 +496,24 @@ static int measure_all(struct request *r, const struct words *w, FILE *page) {
 int cmd_perf(int argc, char **argv) {
     struct request r;
     struct words w;
+    struct out page = {0}, trace = {0};
+    const char *wrong = NULL;
     int status = parse(&r, &w, FOR_PERF, argc, argv);
-    FILE *page = NULL;
+    if (status == EXIT_DONE) status = check_files(&r, &w);
     if (status == EXIT_DONE) status = allocate(r.in, r.op.inputs);
-    if (status == EXIT_DONE && w.html && !(page = fopen(w.html, "w"))) {
-        complain("%s: the page cannot be written", w.html);
-        status = EXIT_FILES;
+    if (status == EXIT_DONE && w.html) wrong = out_begin(&page, w.html, OUT_GIVEN);
+    if (status == EXIT_DONE && !wrong) status = begin_trace(&r, &trace);
+    if (page.file) perf_page_begin(page.file);
+    if (status == EXIT_DONE && !wrong) status = measure_all(&r, &w, page.file);
+    status = end_trace(&trace, status);
+    if (page.file && status == EXIT_DONE) {
+        perf_page_end(page.file);
+        wrong = out_end(&page);
     }
-    if (page) perf_page_begin(page);
-    if (status == EXIT_DONE) status = measure_all(&r, &w, page);
-    if (page) {
-        perf_page_end(page);
-        bool good = !ferror(page);
-        if (fclose(page) != 0 || !good) {
-            complain("%s: the page cannot be written", w.html);
-            status = EXIT_FILES;
-        }
+    out_drop(&page);
+    if (wrong) {
+        complain("%s: the page cannot be written: %s", w.html, wrong);
+        status = EXIT_FILES;
     }
     request_free(&r);
     return status;

@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "commands.h"
+#include "out.h"
 
 extern const char golden_py[]; /* golden.py, made by cmake/embed.cmake */
 
@@ -149,30 +150,37 @@ static bool print_row(FILE *f, const struct row *row, unsigned *number) {
     return good;
 }
 
-static FILE *open_file(const char *folder, const char *name, const char *end) {
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/%s%s", folder, name, end) >= (int)sizeof path) return NULL;
-    FILE *f = fopen(path, "w");
-    if (!f) complain("%s: %s", path, strerror(errno));
-    return f;
+/* Begins FOLDER/NAME+END: the folder is the user's, the name ours. */
+static bool open_file(struct out *out, const char *folder, const char *name, const char *end) {
+    char path[PATH_MAX];
+    const bool fits = snprintf(path, sizeof path, "%s/%s%s", folder, name, end) < (int)sizeof path;
+    const char *wrong = fits ? out_begin(out, path, OUT_OURS) : strerror(ENAMETOOLONG);
+    if (wrong) complain("%s/%s%s: %s", folder, name, end, wrong);
+    return !wrong;
 }
 
-static bool close_file(FILE *f, const char *name) {
-    bool good = !ferror(f);
-    good = fclose(f) == 0 && good;
-    if (!good) complain("%s cannot be written", name);
-    return good;
+static bool close_file(struct out *out) {
+    char path[PATH_MAX];
+    memcpy(path, out->path, sizeof path);
+    const char *wrong = out_end(out);
+    if (wrong) complain("%s cannot be written: %s", path, wrong);
+    return !wrong;
 }
 
 static bool write_cases(const char *folder, const struct ascgrad_op_info *op) {
-    FILE *f = open_file(folder, op->kernel, ".csv");
+    struct out out;
     unsigned number = 0;
-    bool good = f != NULL;
-    if (f) fputs(columns, f);
+    bool good = open_file(&out, folder, op->kernel, ".csv");
+    if (!good) return false;
+    fputs(columns, out.file);
     const struct row *row;
     for (size_t i = 0; good && (row = check_row(i)); i++)
-        if (strcmp(row->op, op->type) == 0 && !row->refusal) good = print_row(f, row, &number);
-    if (f) good = close_file(f, op->kernel) && good;
+        if (strcmp(row->op, op->type) == 0 && !row->refusal)
+            good = print_row(out.file, row, &number);
+    if (good)
+        good = close_file(&out);
+    else
+        out_drop(&out);
     if (good) printf("%s.csv: %u cases\n", op->kernel, number);
     return good;
 }
@@ -199,8 +207,9 @@ static void print_spec(FILE *f, const struct ascgrad_op_info *op) {
 
 static bool write_golden(const char *folder) {
     struct ascgrad_op_info op;
-    FILE *f = open_file(folder, "golden", ".py");
-    if (!f) return false;
+    struct out out;
+    if (!open_file(&out, folder, "golden", ".py")) return false;
+    FILE *f = out.file;
     fputs(golden_py, f);
     fputs("\n__spec__ = {", f);
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++)
@@ -208,7 +217,7 @@ static bool write_golden(const char *folder) {
     fputs("}\n", f);
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++)
         print_spec(f, &op);
-    return close_file(f, "golden.py");
+    return close_file(&out);
 }
 
 int cmd_ttk(int argc, char **argv) {

@@ -2,14 +2,12 @@
 #include "npy.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "out.h"
 #include "request.h"
 
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
@@ -67,60 +65,71 @@ static const char *parse_type(const char *at, bool bf16, struct ascgrad_tensor *
     return NULL;
 }
 
-const char *npy_parse(const unsigned char *file, size_t size, bool bf16,
-                      struct ascgrad_tensor *tensor) {
-    if (size < 10 || memcmp(file, magic, sizeof magic) != 0) return "this is not a .npy file";
-    size_t prefix = file[6] == 1 ? 10 : 12;
-    if (file[6] < 1 || file[6] > 3 || size < prefix) return "this .npy version is not known";
-    size_t length = file[8] | (size_t)file[9] << 8;
-    if (prefix == 12) length |= (size_t)file[10] << 16 | (size_t)file[11] << 24;
-    if (length > size - prefix || length > 65535) return "the header is cut off or too long";
+/* What stands before the data: dtype and shape. */
+static const char *read_header(FILE *f, bool bf16, struct ascgrad_tensor *tensor) {
+    unsigned char prefix[12];
+    if (fread(prefix, 1, 10, f) != 10 || memcmp(prefix, magic, sizeof magic) != 0)
+        return "this is not a .npy file";
+    if (prefix[6] < 1 || prefix[6] > 3 || (prefix[6] > 1 && fread(prefix + 10, 1, 2, f) != 2))
+        return "this .npy version is not known";
+    size_t length = prefix[8] | (size_t)prefix[9] << 8;
+    if (prefix[6] > 1) length |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
+    if (length > 65535) return "the header is cut off or too long";
     char *header = malloc(length + 1);
     if (!header) return "out of memory";
-    memcpy(header, file + prefix, length);
+    const bool whole = fread(header, 1, length, f) == length;
     header[length] = 0;
     const char *order = header_value(header, "fortran_order");
-    const char *wrong = parse_type(header_value(header, "descr"), bf16, tensor);
+    const char *wrong = whole ? parse_type(header_value(header, "descr"), bf16, tensor)
+                              : "the header is cut off or too long";
     if (!wrong) wrong = parse_shape(header_value(header, "shape"), tensor);
     if (!wrong && (!order || strncmp(order, "False", 5) != 0))
         wrong = "the array is not in C order";
     free(header);
-    if (wrong) return wrong;
-    int64_t bytes = text_tensor_bytes(tensor);
-    if (bytes < 0) return "the array is larger than 64 bits can say";
-    if ((uint64_t)bytes > size - prefix - length) return "the data is cut off";
-    if ((uint64_t)bytes < size - prefix - length) return "there is more data than the shape says";
-    tensor->data = malloc(bytes ? (size_t)bytes : 1);
-    if (!tensor->data) return "out of memory";
-    memcpy(tensor->data, file + prefix + length, (size_t)bytes);
-    return NULL;
+    return wrong;
 }
 
-/* All of a file, which may be a pipe. */
-static const char *read_all(FILE *f, unsigned char **data, size_t *size) {
-    size_t capacity = 0;
-    for (;;) {
-        if (*size == capacity) {
-            capacity = capacity ? capacity * 2 : 65536;
-            unsigned char *more = realloc(*data, capacity);
-            if (!more) return "out of memory";
-            *data = more;
-        }
-        size_t n = fread(*data + *size, 1, capacity - *size, f);
-        *size += n;
-        if (ferror(f)) return strerror(errno);
-        if (n == 0) return NULL;
+/* As many bytes, and then the end. Room is made for what a file has, and for more of a pipe as it
+ * comes: a header may promise anything. */
+static const char *read_data(FILE *f, uint64_t most, struct ascgrad_tensor *tensor) {
+    const int64_t bytes = text_tensor_bytes(tensor);
+    if (bytes < 0) return "the array is larger than 64 bits can say";
+    if ((uint64_t)bytes > most) return "the data is cut off";
+    unsigned char *data = NULL;
+    for (size_t got = 0, room = most < UINT64_MAX ? (size_t)bytes : 1 << 20;; room *= 2) {
+        if (room > (size_t)bytes) room = (size_t)bytes;
+        unsigned char *more = realloc(data, room ? room : 1);
+        const char *wrong = more ? NULL : "out of memory";
+        if (more) data = more;
+        if (!wrong) got += fread(data + got, 1, room - got, f);
+        if (ferror(f)) wrong = strerror(errno);
+        if (!wrong && got < room) wrong = "the data is cut off";
+        if (!wrong && got == (size_t)bytes && fgetc(f) != EOF)
+            wrong = "there is more data than the shape says";
+        if (wrong) free(data);
+        if (!wrong && got == (size_t)bytes) tensor->data = data;
+        if (wrong || got == (size_t)bytes) return wrong;
     }
 }
 
+const char *npy_parse(const unsigned char *file, size_t size, bool bf16,
+                      struct ascgrad_tensor *tensor) {
+    FILE *f = size ? fmemopen((void *)file, size, "rb") : NULL;
+    if (!f) return size ? strerror(errno) : "this is not a .npy file";
+    const char *wrong = read_header(f, bf16, tensor);
+    if (!wrong) wrong = read_data(f, size, tensor);
+    fclose(f);
+    return wrong;
+}
+
 const char *npy_read(const char *path, bool bf16, struct ascgrad_tensor *tensor) {
+    struct stat at;
     FILE *f = fopen(path, "rb");
     if (!f) return strerror(errno);
-    unsigned char *file = NULL;
-    size_t size = 0;
-    const char *wrong = read_all(f, &file, &size);
-    if (!wrong) wrong = npy_parse(file, size, bf16, tensor);
-    free(file);
+    const bool file = fstat(fileno(f), &at) == 0 && S_ISREG(at.st_mode);
+    const char *wrong = read_header(f, bf16, tensor);
+    if (wrong && ferror(f)) wrong = strerror(errno);
+    if (!wrong) wrong = read_data(f, file ? (uint64_t)at.st_size : UINT64_MAX, tensor);
     fclose(f);
     return wrong;
 }
@@ -148,58 +157,12 @@ static int write_all(FILE *f, const struct ascgrad_tensor *t) {
            (bytes == 0 || fwrite(t->data, 1, bytes, f) == bytes);
 }
 
-/* Writes and closes; errno tells why not. */
-static bool write_file(FILE *f, const struct ascgrad_tensor *tensor) {
-    bool good = write_all(f, tensor);
-    int wrong = errno;
-    if (fclose(f) != 0)
-        good = false;
-    else
-        errno = wrong;
-    return good;
-}
-
-/* A new file beside path, under a name that nobody has. */
-static FILE *open_beside(const char *path, mode_t mode, char *part, size_t size) {
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    for (unsigned n = (unsigned)getpid(), tries = 0; tries < 100; tries++, n += 40503) {
-        if ((size_t)snprintf(part, size, "%.*s.ascgrad-%08x", folder, path, n) >= size) {
-            errno = ENAMETOOLONG;
-            return NULL;
-        }
-        int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-        if (fd >= 0) return fdopen(fd, "wb");
-        if (errno != EEXIST) return NULL;
-    }
-    return NULL;
-}
-
-/* The file is whole or as it was before. */
-static const char *replace(const char *path, mode_t mode, const struct ascgrad_tensor *tensor) {
-    char part[PATH_MAX];
-    FILE *f = open_beside(path, mode, part, sizeof part);
-    if (!f) return strerror(errno);
-    if (write_file(f, tensor) && rename(part, path) == 0) return NULL;
-    const char *wrong = strerror(errno);
-    remove(part);
-    return wrong;
-}
-
 const char *npy_write(const char *path, const struct ascgrad_tensor *tensor) {
-    struct stat at;
-    if (stat(path, &at) != 0) {
-        if (lstat(path, &at) == 0) return "this link leads nowhere";
-        return replace(path, 0666, tensor);
-    }
-    if (S_ISDIR(at.st_mode)) return strerror(EISDIR);
-    if (!(at.st_mode & 0222) || access(path, W_OK) != 0) return "this file is read-only";
-    if (!S_ISREG(at.st_mode)) { /* a device or a pipe is written to */
-        FILE *f = fopen(path, "wb");
-        return f && write_file(f, tensor) ? NULL : strerror(errno);
-    }
-    char *real = realpath(path, NULL); /* a link stays, the file behind it is new */
-    const char *wrong = real ? replace(real, at.st_mode & 0777, tensor) : strerror(errno);
-    free(real);
+    struct out out;
+    const char *wrong = out_begin(&out, path, OUT_GIVEN);
+    if (wrong) return wrong;
+    if (write_all(out.file, tensor)) return out_end(&out);
+    wrong = strerror(errno);
+    out_drop(&out);
     return wrong;
 }

@@ -15,8 +15,7 @@ const char *npy_read(const char *path, bool bf16, struct ascgrad_tensor *tensor)
 const char *npy_parse(const unsigned char *file, size_t size, bool bf16,
                       struct ascgrad_tensor *tensor);
 
-/* Writes to path + ".part" and renames, so that a broken run leaves no half file. NULL or a
- * sentence. */
+/* Writes the file whole or not at all, as out.h has it. NULL or a sentence. */
 const char *npy_write(const char *path, const struct ascgrad_tensor *tensor);
 
 #endif

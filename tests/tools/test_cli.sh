@@ -191,6 +191,50 @@ segsum "$long"
 right "$long"
 expect 0 '' sh -c '! ls -A | grep -q "^[.]ascgrad"'
 
+# reports, traces and pages go the same way, and a run that fails leaves what was there
+writes() { # STATUS WORDS OPTION FILE
+  case $3 in
+  --report) expect "$1" "$2" "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy "$3" "$4" ;;
+  *) expect "$1" "$2" "$ascgrad" perf ExpSegsumGrad --in 'grad_output=fp32[4,4]' --in 'grad_self=fp32[4,4]' "$3" "$4" ;;
+  esac
+}
+for option in --report --html --trace; do
+  rm -f hard target link sly
+  echo precious >hard
+  ln hard target
+  ln -s target link
+  ln -s nowhere sly
+  writes 0 '' "$option" link
+  expect 0 '' test -L link
+  expect 1 '' grep -q precious target
+  expect 0 precious cat hard
+  writes 4 'leads nowhere' "$option" sly
+  absent nowhere
+  chmod 444 target
+  writes 4 'read-only' "$option" target
+done
+echo precious >kept
+for kind in --html --trace; do
+  expect 2 '' "$ascgrad" perf ExpSegsumGrad --in 'grad_output=fp32[4,4]' --in 'grad_self=fp32[4,5]' "$kind" kept
+  expect 0 precious cat kept
+done
+expect 1 'written twice' "$ascgrad" perf ExpSegsumGrad --in 'grad_output=fp32[4,4]' --in 'grad_self=fp32[4,4]' \
+  --html same --trace same
+absent same
+expect 0 '' sh -c '! ls -A | grep -q "^[.]ascgrad"'
+
+# what is not a .npy file is seen at once, however much there is of it; a pipe may promise more than it has
+# shellcheck disable=SC2016 # the inner shell expands it
+expect 4 'not a .npy file' timeout 20 sh -c 'ulimit -v 2000000; exec "$0" run ExpSegsumGrad --in grad_output=/dev/zero --in grad_self=a.npy' "$ascgrad"
+"$python" -c 'import sys
+text = b"{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (1, 1000000, 1000000), }\n"
+open("huge.npy", "wb").write(b"\x93NUMPY\1\0" + bytes([len(text), 0]) + text)'
+expect 4 'cut off' "$ascgrad" run ExpSegsumGrad --in grad_output=huge.npy --in grad_self=a.npy
+timeout 20 dd if=huge.npy of=pipe status=none 2>dd.err &
+# shellcheck disable=SC2016
+expect 4 'cut off' sh -c 'ulimit -v 2000000; exec "$0" run ExpSegsumGrad --in grad_output=pipe --in grad_self=a.npy' "$ascgrad"
+wait
+
 # a full disk under standard output
 printf 'ExpSegsumGrad grad_output=fp32[4,4] grad_self=fp32[4,4]\n' >rows
 for words in ops 'ops --json' support version --help 'check --rows rows' 'check ExpSegsumGrad --list' \

@@ -159,6 +159,27 @@ def check_op(op, folder, spec, module):
     return len(rows)
 
 
+def check_links():
+    """In a folder that others may write to: nothing goes through a link, nothing half is left."""
+    with tempfile.TemporaryDirectory() as folder:
+        victim, shared = f"{folder}/victim", f"{folder}/shared"
+        for name in ["golden.py"] + [op["kernel"] + ".csv" for op in IR]:
+            os.mkdir(shared)
+            open(victim, "w").write("precious")
+            os.symlink(victim, f"{shared}/{name}")
+            done = subprocess.run([ASCGRAD, "ttk", shared], capture_output=True, text=True)
+            assert done.returncode == 4 and f"{name}: this is a link" in done.stderr, done
+            assert open(victim).read() == "precious", name
+            assert all(os.path.getsize(f"{shared}/{n}") and n[0] != "." for n in os.listdir(shared)), name
+            for n in os.listdir(shared):
+                os.remove(f"{shared}/{n}")
+            os.rmdir(shared)
+        os.mkdir(shared)  # no room: a limit of no bytes stands for a full disk
+        done = subprocess.run(["sh", "-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" ttk \"$1\"", ASCGRAD, shared],
+                              capture_output=True, text=True)
+        assert done.returncode == 4 and "golden.py cannot be written" in done.stderr and not os.listdir(shared), done
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ASCGRAD"] = ASCGRAD
@@ -168,6 +189,7 @@ def main():
         assert set(spec) == {op["kernel"] for op in IR}
         counts = {op["kernel"]: check_op(op, folder, spec, module) for op in IR}
         assert dict(re.findall(r"(\w+)\.csv: (\d+) cases", done.stdout)) == {k: str(v) for k, v in counts.items()}
+    check_links()
     for words in (["ttk"], ["ttk", "/dev/null/x"], ["ttk", "a", "b"]):
         assert subprocess.run([ASCGRAD, *words], capture_output=True).returncode in (1, 4), words
     print(f"{sum(counts.values())} passed, 0 failed")
