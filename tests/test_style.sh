@@ -38,6 +38,17 @@ look shellcheck -x
 files '*.py' >"$list"
 look pyflakes3
 
+# The changelog: every bullet below Breaking, Added, Changed or Fixed, in this order, each once for a version.
+changelog() { # FILE
+    awk 'function bad(what) { print FILENAME ":" FNR ": " what; failed = 1 }
+        BEGIN { order["Breaking"] = 1; order["Added"] = 2; order["Changed"] = 3; order["Fixed"] = 4 }
+        /^## / { if (seen[$2]++) bad($2 " stands there twice"); last = 0 }
+        /^### / { if (!order[$2] || order[$2] <= last) bad($2 " is not in its place"); last = order[$2] }
+        /^- / && !last { bad("a line of no section") }
+        END { exit failed }' "$1"
+}
+changelog CHANGELOG.md || failed=1
+
 # The check must see what it is there for.
 work=$(mktemp -d)
 printf 'int  f ( void );\n' >"$work/a.c"
@@ -46,6 +57,11 @@ printf 'import os\n' >"$work/a.py"
 clang-format --style=file --dry-run -Werror "$work/a.c" 2>/dev/null && { echo "FAIL: clang-format sees nothing"; failed=1; }
 shellcheck "$work/a.sh" >/dev/null && { echo "FAIL: shellcheck sees nothing"; failed=1; }
 pyflakes3 "$work/a.py" >/dev/null && { echo "FAIL: pyflakes3 sees nothing"; failed=1; }
+for fault in '## 1\n- a' '## 1\n### Fixed\n- a\n### Added\n- b' '## 1\n### Added\n- a\n## 1' '## 1\n### News\n- a'; do
+    # shellcheck disable=SC2059
+    printf "$fault\n" >"$work/a.md"
+    changelog "$work/a.md" >/dev/null && { echo "FAIL: the changelog may be '$fault'"; failed=1; }
+done
 rm -rf "$work"
 
 [ "$failed" = 0 ] && echo "the tree looks as it should"
