@@ -188,7 +188,7 @@ def packages(opp):
 
 def row(op, dtype):
     """A legal call of the operator, as words for lookup.c: from its first row."""
-    with open(os.path.join(TOP, "op_reference", op["kernel"] + "_rows.h"), encoding="utf-8") as f:
+    with open(os.path.join(os.environ["ASCGRAD_BUILD"], "generated", "ascgrad_rows.h"), encoding="utf-8") as f:
         words = re.search(r'CASE\("%s", "([^"]*)"\)' % op["type"], f.read()).group(1).split()
     given = dict(word.split("=", 1) for word in words)
     command = [os.environ["ASCGRAD_BIN"], "infer", op["type"]]
