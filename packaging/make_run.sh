@@ -15,6 +15,7 @@
 #       --compile CHIPS        add kernel binaries for these chips, or for all that the toolkit here
 #                              knows; see kernels.py
 #       --source DIR           the source tree (default: the one this script is in)
+#       --payload DIR          only put the tree together, in DIR, without the Python package: the wheel carries it
 #
 # The same input gives the same file, bit for bit, whatever the folder, time, umask, locale or user.
 # SOURCE_DATE_EPOCH sets the time stamps inside. Beside FILE.run goes FILE.run.sha256.
@@ -30,7 +31,7 @@ die() {
 
 packaging=$(cd -P "$(dirname "$0")" && pwd -P)
 source=$(dirname "$packaging")
-ir='' version='' out='' work='' compile=''
+ir='' version='' out='' work='' compile='' payload=''
 lib_x86_64='' lib_aarch64='' bin_x86_64='' bin_aarch64=''
 while [ $# -gt 1 ]; do
     case $1 in
@@ -40,6 +41,7 @@ while [ $# -gt 1 ]; do
     --work) work=$2 ;;
     --compile) compile=$2 ;;
     --source) source=$2 ;;
+    --payload) payload=$2 ;;
     --lib-dir-x86_64) lib_x86_64=$2 ;;
     --lib-dir-aarch64) lib_aarch64=$2 ;;
     --bin-x86_64) bin_x86_64=$2 ;;
@@ -50,16 +52,17 @@ while [ $# -gt 1 ]; do
 done
 [ $# -eq 0 ] || die "$1 has no value"
 [ -f "$ir" ] || die "--ir: no file '$ir'"
-[ -n "$out" ] || die "--out is missing"
+[ -n "$out$payload" ] || die "--out is missing"
 case $version in
 '' | *[!0-9A-Za-z.+_-]*) die "--version: '$version' is not a version" ;;
 esac
 [ -n "$lib_x86_64$lib_aarch64" ] || die "no --lib-dir-x86_64 and no --lib-dir-aarch64"
-work=${work:-$out.d}
+work=${work:-${out:-$payload}.d}
 mkdir -p "$work"
 work=$(cd -P "$work" && pwd -P)
 
-payload=$work/payload
+[ -z "$payload" ] || out=''
+payload=${payload:-$work/payload}
 tree=$payload/packages/vendors/ascgrad
 tbe=$tree/op_impl/ai_core/tbe
 impl=$tbe/ascgrad_impl
@@ -123,7 +126,7 @@ add_arch() {
     cp "$2/setup" "$tree/scripts/$1"
     # The Python package, for the machine that has no network: pip install it.
     wheel=ascgrad-$version-py3-none-manylinux_2_17_$1.whl
-    [ ! -f "$2/$wheel" ] || { mkdir -p "$tree/python" && cp "$2/$wheel" "$tree/python"; }
+    [ -z "$out" ] || [ ! -f "$2/$wheel" ] || { mkdir -p "$tree/python" && cp "$2/$wheel" "$tree/python"; }
     # There is one place for the aclnn functions of all machines, and GE opens every library below
     # framework/: the installer adds those of its machine only.
     if [ -f "$2/libcust_opapi.so" ]; then
@@ -199,6 +202,15 @@ END
 } >"$tree/package.info"
 echo "end $(sed '1,/^$/d' "$tree/package.info" | wc -l)" >>"$tree/package.info"
 
+find "$payload" -type d -exec chmod 755 {} +
+find "$payload" -type f -exec chmod 644 {} +
+find "$tree/bin" -type f -exec chmod 755 {} +
+chmod 755 "$tree"/scripts/*.sh "$tree"/scripts/*.py "$tree"/scripts/*/setup
+if [ -z "$out" ]; then
+    rm -rf "$work/tmp"
+    exit 0
+fi
+
 # The text in front of the archive.
 {
     echo "package: ascgrad-opp $version"
@@ -215,10 +227,6 @@ sed -e "/^@INFO@\$/{r $work/info" -e 'd;}' -e "s/@NAME@/ascgrad-opp/g" \
     -e "s/@DATA@/$((lines + 1))/g" "$packaging/stub.sh.in" >"$work/stub.sh"
 [ "$(wc -l <"$work/stub.sh")" -eq "$lines" ] || die "the stub has not $lines lines"
 
-find "$payload" -type d -exec chmod 755 {} +
-find "$payload" -type f -exec chmod 644 {} +
-find "$tree/bin" -type f -exec chmod 755 {} +
-chmod 755 "$tree"/scripts/*.sh "$tree"/scripts/*.py "$tree"/scripts/*/setup
 epoch=${SOURCE_DATE_EPOCH:-1767225600}
 ASCGRAD_STUB=$work/stub.sh TMPDIR=$work/tmp makeself --quiet --nomd5 --nocrc --gzip --complevel 9n \
     --header "$packaging/header.sh" --tar-format gnu \

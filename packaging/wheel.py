@@ -3,10 +3,10 @@
 """Puts the Python package together, and makes a wheel of it: the same bits whenever it is made of the same files.
 
     wheel.py --tree DIR --source framework/python/ascgrad --version V --arch ARCH --strip STRIP --out DIR
-             --part lib/libascgrad.so.1=FILE ...
+             --opp DIR --part lib/libascgrad.so.1=FILE ...
 
-DIR/ascgrad is then what the wheel installs: the Python sources and the parts, by their places in it. Programs and
-libraries are stripped.
+DIR/ascgrad is then what the wheel installs: the Python sources, the parts by their places in it, and in opp/ the operator
+package as make_run.sh --payload puts it together. Programs and libraries among the parts are stripped.
 """
 import argparse
 import base64
@@ -58,11 +58,17 @@ def is_elf(path):
         return file.read(4) == b"\x7fELF"
 
 
-def put_together(tree, source, parts, strip):
+def links_in(folder, names):
+    """A wheel has none; the installer makes those of the operator package itself."""
+    return [name for name in names if os.path.islink(os.path.join(folder, name))]
+
+
+def put_together(tree, source, opp, parts, strip):
     """tree/ascgrad, afresh: nothing of an earlier build stays."""
     package = os.path.join(tree, "ascgrad")
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(opp, os.path.join(package, "opp"), ignore=links_in)
     for part in parts:
         place, _, file = part.partition("=")
         target = os.path.join(package, place)
@@ -89,7 +95,7 @@ def files_of(tree):
         for name in names:
             path = os.path.join(folder, name)
             with open(path, "rb") as file:
-                found.append((os.path.relpath(path, tree), file.read(), is_elf(path)))
+                found.append((os.path.relpath(path, tree), file.read(), os.access(path, os.X_OK)))
     return sorted(found)
 
 
@@ -106,13 +112,13 @@ def write(out, files):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("tree", "source", "version", "arch", "strip", "out"):
+    for name in ("tree", "source", "opp", "version", "arch", "strip", "out"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--readme", action="append", required=True)
     parser.add_argument("--url", default="", help="where the sources are, if that is known")
     parser.add_argument("--part", action="append", default=[])
     args = parser.parse_args()
-    put_together(args.tree, args.source, args.part, args.strip)
+    put_together(args.tree, args.source, args.opp, args.part, args.strip)
     with open(os.path.join(args.tree, "ascgrad", "_version.py"), "w", encoding="ascii") as file:
         file.write(f'# Written when the package was put together.\nVERSION = "{args.version}"\n')
 

@@ -2,7 +2,8 @@
 """The wheel, as a user meets it: installed by pip without a network into a fresh virtual environment, used from an empty
 folder without any variables, the readmes run as printed. Frameworks are lent to that environment by a .pth file.
 
-usage: test_wheel.py SOURCE BUILD FRAMEWORKS COMMAND...        COMMAND made the wheel
+usage: test_wheel.py SOURCE BUILD FRAMEWORKS COMMAND... --opp-command COMMAND...
+The first command made the wheel, the second the operator package in it.
 """
 import ast
 import csv
@@ -22,6 +23,8 @@ from base64 import urlsafe_b64encode
 from run_tests import run_tests
 
 SOURCE, BUILD, FRAMEWORKS, *COMMAND = sys.argv[1:]
+OPP_COMMAND = COMMAND[COMMAND.index("--opp-command") + 1:]
+COMMAND = COMMAND[:-len(OPP_COMMAND) - 1]
 VERSION = COMMAND[COMMAND.index("--version") + 1]
 WHEEL = os.path.join(BUILD, f"ascgrad-{VERSION}-py3-none-manylinux_2_17_{os.uname().machine}.whl")
 CLEAN = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "CUDA_VISIBLE_DEVICES": "", "GLOG_v": "4",
@@ -41,8 +44,10 @@ def checked(*words, **more):
 
 def test_same_bits():
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["TZ"] = "Asia/Shanghai"
-        checked(*COMMAND, "--tree", os.path.join(folder, "tree"), "--out", folder)
+        opp = os.path.join(folder, "a b", "opp")
+        checked("sh", "-c", 'umask 077; cd "$1"; shift; exec "$@"', "sh", folder, *OPP_COMMAND, "--payload", opp, TZ="Asia/Tokyo")
+        checked("sh", "-c", 'umask 077; exec "$@"', "sh", *COMMAND, "--opp", opp, "--tree", os.path.join(folder, "tree"),
+                "--out", folder, TZ="Asia/Shanghai")
         with open(WHEEL, "rb") as first, open(os.path.join(folder, os.path.basename(WHEEL)), "rb") as second:
             assert first.read() == second.read()
 
@@ -122,8 +127,10 @@ def test_old_systems():
     trees = [os.path.join(BUILD, "python"), *glob.glob(os.path.join(BUILD, "*", "python"))]
     for tree in trees:
         package = os.path.join(tree, "ascgrad")
-        files = glob.glob(os.path.join(package, "lib", "*.so*")) + glob.glob(os.path.join(package, "bin", "*"))
-        assert len(files) == 3, files
+        vendor = os.path.join(package, "opp", "packages", "vendors", "ascgrad")
+        files = glob.glob(os.path.join(package, "lib", "*.so*")) + glob.glob(os.path.join(vendor, "bin", "*", "*")) + \
+            glob.glob(os.path.join(vendor, "scripts", "*", "setup"))
+        assert len(files) == 6, files
         for file in files:
             for version in re.findall(r"Name: ([A-Z]+)_([0-9.]+)", checked("readelf", "-V", file)):
                 number = tuple(int(n) for n in version[1].split("."))
@@ -165,6 +172,31 @@ def environment(folder, lender=None):
 def readme(name, python):
     return checked(sys.executable, os.path.join(SOURCE, "tests", "framework", "readme.py"),
                    os.path.join(SOURCE, "framework", name, "README.md"), python, cwd="/").strip()
+
+
+def test_pip_touches_nothing_else():
+    """pip installs into its environment and nowhere else, CANN or not, and takes everything away again."""
+    def content(place):
+        return sorted((os.path.join(path, name), os.lstat(os.path.join(path, name)).st_mtime_ns)
+                      for path, folders, files in os.walk(place) for name in folders + files)
+
+    with tempfile.TemporaryDirectory() as folder:
+        home = os.path.join(folder, "home")
+        opp = os.path.join(folder, "cann", "opp")
+        os.makedirs(home)
+        os.makedirs(os.path.join(opp, "vendors"))
+        python = os.path.join(folder, "env", "bin", "python")
+        checked(sys.executable, "-m", "venv", "--system-site-packages", os.path.join(folder, "env"))
+        around, inside = content(os.path.dirname(opp)), [name for name, _ in content(os.path.join(folder, "env"))]
+        told = {"HOME": home, "ASCEND_OPP_PATH": opp, "ASCGRAD_OPP": "1", "TMPDIR": home, "PIP_NO_CACHE_DIR": "1",
+                "PATH": "/usr/bin:/bin"}  # pip asks other programs for their versions
+        quiet = ("--quiet", "--disable-pip-version-check")
+        checked(python, "-m", "pip", "install", *quiet, "--no-index", WHEEL, **told)
+        assert (content(os.path.dirname(opp)), content(home)) == (around, []), content(home)
+        assert "in CANN: nothing" in run(python, "-m", "ascgrad", "opp", "status", **told).stdout
+        checked(python, "-m", "pip", "uninstall", "--yes", *quiet, "ascgrad", **told)
+        left = set(name for name, _ in content(os.path.join(folder, "env"))) - set(inside)
+        assert not [name for name in left if "ascgrad" in name], left
 
 
 def test_installed():

@@ -22,7 +22,7 @@ export fix ir ASCGRAD_BUILD ASCGRAD_BIN
 build_fixture
 
 [ $# -gt 0 ] || set -- install targets config silence fusion doctor damage redteam faults signals parallel \
-    reproducible kernels owners shellcheck contents launchers real
+    reproducible kernels owners opp shellcheck contents launchers real
 
 one() {
     if [ -f "$tests/test_${1%%:*}.py" ]; then

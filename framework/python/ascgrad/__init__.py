@@ -9,6 +9,7 @@ bf16 is held in uint16 arrays (its bits); to_bf16 and from_bf16 convert. ascgrad
 ascgrad.torch, ascgrad.tensorflow and ascgrad.mindspore bring them into the frameworks.
 """
 import ctypes
+import os
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -18,6 +19,10 @@ from ._library import Call, Plan, Report, Setting, Tensor
 
 __all__ = ["BF16", "FP16", "FP32", "Refused", "Violation", "cast", "from_bf16", "infer", "ops", "perf", "prepare", "run",
            "tile", "to_bf16", "to_float", "version"]
+
+if os.environ.get("ASCGRAD_OPP", "0") not in ("", "0"):  # before a framework starts CANN
+    from . import _opp
+    _opp.offer(os.environ["ASCGRAD_OPP"])
 
 FP32, FP16, BF16 = 0, 1, 27
 _DTYPES = {"fp32": FP32, "fp16": FP16, "bf16": BF16}
