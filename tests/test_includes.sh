@@ -20,6 +20,7 @@ allowed() {
     op_proto:core/* | op_reference:core/* | irdump:core/* | ge:core/* | op_api:core/* | fusion:core/*) ;;
     twin:core/* | twin:op_proto/* | twin:op_tiling/* | twin:op_kernel/*) ;;
     tools:twin/ascgrad.h | framework:twin/ascgrad.h | tools:op_reference/*) ;;
+    tools:twin/gauge.h) ;; # accept: kernels that belong to no operator, timed by the model
     tools:op_proto/inc/ascgrad_ops.h) ;; # accept's runner is a program with a graph
     tools:packaging/setup/* | tools:ge/layout.h) ;; # doctor: the package, and what is in its libraries
     *:core/* | *:op_*/* | *:irdump/* | *:ge/* | *:fusion/* | *:framework/* | *:packaging/* | *:twin/* | *:tools/* | *:tests/*)

@@ -12,6 +12,7 @@
 #include "../packaging/setup/json.h"
 #include "../packaging/setup/text.h"
 #include "accept/wire.h"
+#include "accept_gauges.h"
 #include "accept_questions.h"
 #include "check.h"
 
@@ -49,8 +50,8 @@ struct accept_result {
     char why[ACCEPT_WHY]; /* of a failure or of what was left out */
     struct accept_output out[ASCGRAD_OUTPUTS_MAX];
     int repeats, cores, dynamic; /* runs that were done */
-    uint32_t times;
-    double p50; /* us */
+    uint32_t times, again_times;
+    double p50, again_p50; /* us: with the data in memory, and behind the same call */
     bool on_host;
 };
 
@@ -62,7 +63,7 @@ struct accept_case {
     uint64_t seed;
     struct ascgrad_op_info op;
     bool modelled;
-    double model_us, launch_us, roofline_us;
+    double model_us, model_l2_us, launch_us, roofline_us, copy_us, copy_l2_us, l2_share;
     struct accept_result result[ROADS];
 };
 
@@ -81,6 +82,19 @@ struct accept_answer {
     char got[QUESTION_ANSWER]; /* "": the chip did not answer */
     char why[ACCEPT_WHY];
 };
+
+/* What became of a small kernel, by where its data lie. */
+enum gauge_verdict { GAUGE_NOT_MEASURED, GAUGE_AGREES, GAUGE_DIFFERS };
+
+struct accept_gauge {
+    char why[ACCEPT_WHY];                             /* it was not measured */
+    double model[GAUGE_PLACES_OF_DATA], launch;       /* us, by the model; 0: no model */
+    double p50[GAUGE_PLACES_OF_DATA];                 /* us, launch included; 0: not measured */
+    enum gauge_verdict verdict[GAUGE_PLACES_OF_DATA]; /* beside the model */
+};
+
+/* Why an operator's time is not what the model says. */
+enum accept_cause { CAUSE_UNKNOWN, CAUSE_SMALL, CAUSE_AGREES, CAUSE_MODEL, CAUSE_KERNEL, CAUSES };
 
 /* A constant of the cycle model and what the measured times say of it. */
 struct accept_constant {
@@ -103,7 +117,9 @@ struct accept {
     char *doctor;            /* its answer, scrubbed */
     char doctor_worst[8];
     struct accept_road road[ROADS];
+    enum question_chip chip;
     struct accept_answer *answer; /* by question */
+    struct accept_gauge gauge[GAUGES];
     struct accept_case *cases;
     size_t count;
     uint64_t histogram[ACCEPT_TYPES][ACCEPT_BINS];
@@ -138,7 +154,7 @@ bool accept_choose(struct accept *a);
 
 /* accept_child.c: a program, its pipes, and a watchdog. */
 struct runner {
-    const char *argv[5], *env[3]; /* env: NAME=VALUE to set; NAME to unset */
+    const char *argv[7], *env[3]; /* env: NAME=VALUE to set; NAME to unset */
     pid_t pid;                    /* 0: not running */
     int to, from, err;
     char tail[4096]; /* the last that it said on stderr */
@@ -168,6 +184,36 @@ void roads_close(struct roads *roads);
 /* Starts a runner and asks what it is; road gets that, or why it does not run. */
 bool roads_greet(struct accept *a, struct runner *r, struct accept_road *road);
 
+/* A kernel of share/accept/probe: compiled with the toolkit's compiler, launched by the runner. */
+struct probe {
+    struct accept *a;
+    struct runner runner;
+    char file[PATH_MAX], kernel[WIRE_NAME];
+    char closed[ACCEPT_WHY]; /* it cannot be launched, or no longer: why */
+};
+bool probe_open(struct accept *a, struct probe *p, const char *program, const char *type);
+void probe_close(struct probe *p, const char *why);
+struct wire_request probe_request(const struct probe *p, enum wire_kind kind, size_t tiling);
+/* inputs: of those that are sent, behind the file's name. False: why says what happened. */
+bool probe_exchange(struct probe *p, const struct wire_request *request, const void *const input[],
+                    void *out, struct wire_answer *answer, char why[ACCEPT_WHY]);
+
+/* accept_measure.c: the small kernels, by the same program; and what follows from their times. */
+void accept_measure(struct accept *a, const char *program);
+void accept_say_gauges(const struct accept *a);
+void accept_say_causes(const struct accept *a);
+const char *accept_gauge_name(enum gauge_verdict verdict);
+/* What was measured of it in public on such a chip, or NULL. */
+const struct gauge_public *accept_public(const struct accept *a, size_t i, enum gauge_place place);
+/* Is reading past the L2, as op_tiling/l2.h does it, right on this chip? A sentence; *holds: 1 yes,
+ * 0 no, -1 not measured. */
+void accept_l2_rule(const struct accept *a, int *holds, char text[ACCEPT_WHY]);
+/* Of a case on the aclnn road; *ratio: measured over modelled, launches taken off. */
+enum accept_cause accept_cause(const struct accept *a, const struct accept_case *c,
+                               enum gauge_place place, double *ratio);
+const char *accept_cause_name(enum accept_cause cause);
+double accept_p50(float *us, uint32_t times); /* sorts */
+
 /* accept_ask.c: the questions, by the runner's program. */
 void accept_ask(struct accept *a, const char *program);
 void accept_count_answers(const struct accept *a, size_t count[3]);
@@ -192,8 +238,7 @@ void accept_fit(struct accept *a);
 /* The files of the report as text; accept_tar.c packs them. */
 void accept_json(const struct accept *a, struct text *out);
 void accept_junit(const struct accept *a, struct text *out);
-void accept_escape(struct text *out, const char *text); /* for XML and HTML */
-void accept_html(const struct accept *a, struct text *out);
+void accept_html(const struct text *json, struct text *out);
 struct accept_file {
     const char *name;
     const struct text *text;

@@ -4,7 +4,8 @@
  * times that were measured. Least squares of log(measured / modelled), in the logarithms of the
  * constants. Many constants do the same to these times (twice the cycles per instruction is twice
  * the instructions of every call), so they are taken in one by one, always the one that explains
- * most of what is left, and the others stay as they are.
+ * most of what is left, and the others stay as they are. A subject, a case or a small kernel, has
+ * two times: with its data in memory, and again in the L2.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,17 +16,25 @@
 
 enum { MOST = 5, ROUNDS = 3, PROMISING = 4, LARGE_EACH = 1 };
 
+enum { BOTH = GAUGE_PLACES_OF_DATA };
+
+struct subject {
+    struct accept_case *row; /* NULL: a small kernel */
+    size_t gauge;
+};
+
 struct fit {
     struct accept *a;
-    struct accept_case **row;
-    double *measured; /* log of us, by row */
-    size_t rows, constants;
+    struct subject *subject;
+    double *measured; /* log of us, by subject and place of data; NAN: not measured */
+    size_t subjects, rows, constants; /* rows: BOTH times as many */
     double *value;                    /* by constant */
     size_t chosen[MOST], count, best; /* constants taken in */
 };
 
-/* log of the modelled time of a row, or NAN. */
-static double model_time(const struct fit *f, const struct accept_case *c, const double *value) {
+/* log of the modelled times of a case, or NAN. */
+static void case_times(const struct fit *f, const struct accept_case *c, const double *value,
+                       double time[BOTH]) {
     struct request r;
     struct ascgrad_report report = {.size = sizeof report};
     enum fill fill;
@@ -40,13 +49,32 @@ static double model_time(const struct fit *f, const struct accept_case *c, const
            check_make_data(r.out, r.op.outputs, why) &&
            ascgrad_run_with(&call, value, &report, why) == ASCGRAD_OK;
     request_free(&r);
-    return good ? log(report.time_us + report.launch_us) : NAN;
+    time[GAUGE_COLD] = good ? log(report.time_us + report.launch_us) : NAN;
+    time[GAUGE_AGAIN] = good ? log(report.time_l2_us + report.launch_us) : NAN;
+}
+
+static void model_times(const struct fit *f, const struct subject *s, const double *value,
+                        double time[BOTH]) {
+    const struct twin_soc *soc = twin_find_soc(f->a->model);
+    double us[2];
+    if (s->row) {
+        case_times(f, s->row, value, time);
+        return;
+    }
+    for (int place = 0; place < BOTH; place++)
+        time[place] = gauge_model(&gauges[s->gauge], soc, (enum gauge_place)place, value, us)
+                          ? log(us[0] + us[1])
+                          : NAN;
 }
 
 static void residuals(const struct fit *f, const double *value, double *left) {
-    for (size_t i = 0; i < f->rows; i++) {
-        const double time = model_time(f, f->row[i], value);
-        left[i] = isnan(time) ? 0 : f->measured[i] - time;
+    for (size_t i = 0; i < f->subjects; i++) {
+        double time[BOTH];
+        model_times(f, &f->subject[i], value, time);
+        for (size_t place = 0; place < BOTH; place++) {
+            const double off = f->measured[BOTH * i + place] - time[place];
+            left[BOTH * i + place] = isnan(off) ? 0 : off;
+        }
     }
 }
 
@@ -190,24 +218,36 @@ static bool take_in(struct fit *f, double *const slopes[], double *left, double 
     return found;
 }
 
-/* The rows with times of the device; of the large ones, which take the twin long, a few. */
+static void add_subject(struct fit *f, struct accept_case *row, size_t gauge, double cold,
+                        double again) {
+    f->subject[f->subjects] = (struct subject){row, gauge};
+    f->measured[f->rows++] = cold > 0 ? log(cold) : NAN;
+    f->measured[f->rows++] = again > 0 ? log(again) : NAN;
+    f->subjects++;
+}
+
+/* The small kernels, and the rows with times of the device; of the large ones, which take the twin
+ * long, a few. A row that does not fit the L2 has no second time that the model knows. */
 static bool collect(struct fit *f) {
     struct accept *a = f->a;
     size_t large = 0;
     const char *last = "";
-    f->row = calloc(a->count + 1, sizeof *f->row);
-    f->measured = calloc(a->count + 1, sizeof *f->measured);
-    for (size_t i = 0; f->row && f->measured && i < a->count; i++) {
+    f->subject = calloc(a->count + GAUGES, sizeof *f->subject);
+    f->measured = calloc(BOTH * (a->count + GAUGES), sizeof *f->measured);
+    if (!f->subject || !f->measured) return false;
+    for (size_t i = 0; i < gauge_count; i++)
+        if (a->gauge[i].p50[GAUGE_COLD] > 0)
+            add_subject(f, NULL, i, a->gauge[i].p50[GAUGE_COLD], a->gauge[i].p50[GAUGE_AGAIN]);
+    for (size_t i = 0; i < a->count; i++) {
         struct accept_case *c = &a->cases[i];
         const struct accept_result *r = &c->result[ROAD_ACLNN];
         if (strcmp(last, c->op.type) != 0) large = 0;
         last = c->op.type;
         if (!c->modelled || !r->times || r->on_host || r->p50 <= 0) continue;
         if (c->large && large++ >= LARGE_EACH) continue;
-        f->row[f->rows] = c;
-        f->measured[f->rows++] = log(r->p50);
+        add_subject(f, c, 0, r->p50, c->l2_share < 1 ? 0 : r->again_p50);
     }
-    return f->row && f->measured && f->rows > 1;
+    return f->subjects > 1;
 }
 
 static bool list_constants(struct fit *f) {
@@ -227,7 +267,7 @@ static bool list_constants(struct fit *f) {
 void accept_fit(struct accept *a) {
     struct fit f = {.a = a};
     if (!a->model || !collect(&f) || !list_constants(&f)) {
-        free(f.row), free(f.measured), free(f.value);
+        free(f.subject), free(f.measured), free(f.value);
         return;
     }
     double *space = calloc((f.constants + MOST + 3) * f.rows, sizeof *space), *scratch[MOST + 2];
@@ -252,5 +292,5 @@ void accept_fit(struct accept *a) {
             a->constant[i].proposed = f.value[i];
         a->constants = f.constants;
     }
-    free(space), free(slopes), free(f.row), free(f.measured), free(f.value);
+    free(space), free(slopes), free(f.subject), free(f.measured), free(f.value);
 }

@@ -34,15 +34,30 @@ static void output(struct text *out, const struct accept_case *c, const struct a
     text_add(out, ", \"differs_from_twin\": %lld}", (long long)o->differ);
 }
 
-static void result(struct text *out, const struct accept_case *c, enum road road) {
+/* Measured over modelled, and what is off if that is far from 1. */
+static void causes(struct text *out, const struct accept *a, const struct accept_case *c) {
+    static const char *const prefix[GAUGE_PLACES_OF_DATA] = {"", "l2_"};
+    for (int place = 0; place < GAUGE_PLACES_OF_DATA; place++) {
+        double ratio;
+        const enum accept_cause cause = accept_cause(a, c, (enum gauge_place)place, &ratio);
+        text_add(out, ", \"%sover_model\": %.3f, \"%soff\": \"%s\"", prefix[place], ratio,
+                 prefix[place], accept_cause_name(cause));
+    }
+}
+
+static void result(struct text *out, const struct accept *a, const struct accept_case *c,
+                   enum road road) {
     const struct accept_result *r = &c->result[road];
     text_add(out, ",\n      \"%s\": {\n        \"verdict\": \"%s\",\n        \"why\": ",
              accept_road_name(road), accept_verdict_name(r->verdict));
     doctor_json_text(out, r->why);
     text_add(out, ",\n        \"runs\": {\"repeats\": %d, \"other_cores\": %d, \"dynamic\": %d}",
              r->repeats, r->cores, r->dynamic);
-    text_add(out, ",\n        \"times\": {\"count\": %u, \"p50_us\": %.3f, \"clock\": \"%s\"}",
+    text_add(out, ",\n        \"times\": {\"count\": %u, \"p50_us\": %.3f, \"clock\": \"%s\"",
              r->times, r->p50, r->on_host ? "host" : "device");
+    text_add(out, ", \"l2_count\": %u, \"l2_p50_us\": %.3f", r->again_times, r->again_p50);
+    if (road == ROAD_ACLNN) causes(out, a, c);
+    text_add(out, "}");
     text_add(out, ",\n        \"outputs\": [");
     for (uint32_t i = 0; (r->repeats || r->out[0].elements) && i < c->op.outputs; i++)
         output(out, c, &r->out[i], i);
@@ -59,10 +74,13 @@ static void one_case(struct text *out, const struct accept *a, size_t i) {
     if (c->modelled)
         text_add(
             out,
-            ",\n      \"model\": {\"time_us\": %.3f, \"launch_us\": %.3f, \"roofline_us\": %.3f}",
-            c->model_us, c->launch_us, c->roofline_us);
+            ",\n      \"model\": {\"time_us\": %.3f, \"time_l2_us\": %.3f, \"launch_us\": %.3f, "
+            "\"copy_us\": %.3f, \"copy_l2_us\": %.3f, \"l2_share\": %.3f, "
+            "\"roofline_us\": %.3f}",
+            c->model_us, c->model_l2_us, c->launch_us, c->copy_us, c->copy_l2_us, c->l2_share,
+            c->roofline_us);
     for (int road = 0; road < ROADS; road++)
-        if (a->road[road].asked) result(out, c, (enum road)road);
+        if (a->road[road].asked) result(out, a, c, (enum road)road);
     text_add(out, "\n    }");
 }
 
@@ -105,6 +123,46 @@ static void answer(struct text *out, const struct accept *a, size_t i) {
     text_add(out, "}");
 }
 
+/* A small kernel: the model's times and those that are known, and in a line of its own what was
+ * measured. */
+static void gauge(struct text *out, const struct accept *a, size_t i) {
+    static const char *const prefix[GAUGE_PLACES_OF_DATA] = {"", "l2_"};
+    const struct accept_gauge *g = &a->gauge[i];
+    text_add(out, "%s\n    {\"name\": \"%s\", \"what\": ", i ? "," : "", gauges[i].name);
+    doctor_json_text(out, gauges[i].what);
+    text_add(out, ", \"why\": ");
+    doctor_json_text(out, g->why);
+    text_add(out, ", \"model_launch_us\": %.3f", g->launch);
+    for (int place = 0; place < GAUGE_PLACES_OF_DATA; place++) {
+        const struct gauge_public *known = accept_public(a, i, (enum gauge_place)place);
+        text_add(out, ", \"%smodel_us\": %.3f", prefix[place], g->model[place] + g->launch);
+        if (!known) continue;
+        text_add(out, ", \"%spublic_us\": %.3f, \"%spublic\": ", prefix[place],
+                 known->us + (known->launch ? 0 : g->launch), prefix[place]);
+        doctor_json_text(out, known->source);
+    }
+    text_add(out, ",\n      \"times\": {");
+    for (int place = 0; place < GAUGE_PLACES_OF_DATA; place++)
+        text_add(out, "%s\"%sp50_us\": %.3f, \"%sverdict\": \"%s\"", place ? ", " : "",
+                 prefix[place], g->p50[place], prefix[place], accept_gauge_name(g->verdict[place]));
+    text_add(out, "}}");
+}
+
+static void gauges_and_rule(struct text *out, const struct accept *a) {
+    char rule[ACCEPT_WHY];
+    int holds;
+    text_add(out, "  \"small_kernels\": [");
+    for (size_t i = 0; i < gauge_count; i++)
+        gauge(out, a, i);
+    accept_l2_rule(a, &holds, rule);
+    text_add(out, "\n  ],\n  \"l2_rule\": {\n    \"times\": {\"holds\": %s, \"text\": ",
+             holds < 0 ? "null"
+             : holds   ? "true"
+                       : "false");
+    doctor_json_text(out, rule);
+    text_add(out, "}\n  },\n");
+}
+
 static void histogram(struct text *out, const struct accept *a) {
     text_add(out, "  \"error_ulp\": {\n    \"bin_end\": [");
     for (int i = 0; i < ACCEPT_BINS - 1; i++)
@@ -143,7 +201,9 @@ void accept_json(const struct accept *a, struct text *out) {
     text_add(out, ",\n  \"questions\": [");
     for (size_t i = 0; a->answer && i < question_count; i++)
         answer(out, a, i);
-    text_add(out, "\n  ],\n  \"roads\": {");
+    text_add(out, "\n  ],\n");
+    gauges_and_rule(out, a);
+    text_add(out, "  \"roads\": {");
     roads(out, a);
     text_add(out, "\n  },\n");
     histogram(out, a);
@@ -154,7 +214,8 @@ void accept_json(const struct accept *a, struct text *out) {
     text_add(out, "\n  ]\n}\n");
 }
 
-void accept_escape(struct text *out, const char *text) {
+/* For XML. */
+static void escape(struct text *out, const char *text) {
     for (const char *c = text; *c; c++) {
         const size_t size = doctor_utf8(c);
         if (*c == '<')
@@ -173,23 +234,59 @@ void accept_escape(struct text *out, const char *text) {
     }
 }
 
+static void junit_skipped(struct text *out, const char *how, const char *why) {
+    text_add(out, "><%s message=\"", how);
+    escape(out, why);
+    text_add(out, "\"/></testcase>\n");
+}
+
 static void junit_case(struct text *out, const struct accept_case *c, enum road road) {
     const struct accept_result *r = &c->result[road];
     text_add(out, "    <testcase classname=\"%s.%s\" name=\"", accept_road_name(road), c->op.type);
-    accept_escape(out, c->text);
+    escape(out, c->text);
     text_add(out, "\"");
-    if (r->verdict == VERDICT_PASS) {
+    if (r->verdict != VERDICT_PASS)
+        junit_skipped(out, r->verdict == VERDICT_FAIL ? "failure" : "skipped", r->why);
+    else if (r->times && !r->on_host)
+        text_add(out,
+                 ">\n      <system-out>data in memory: %.3f us, model %.3f; in the L2: %.3f us, "
+                 "model %.3f</system-out>\n    </testcase>\n",
+                 r->p50, c->model_us + c->launch_us, r->again_p50, c->model_l2_us + c->launch_us);
+    else
         text_add(out, "/>\n");
-        return;
+}
+
+/* The small kernels fail nothing: one that differs says so, and one that was not measured is
+ * skipped. */
+static void junit_gauges(struct text *out, const struct accept *a) {
+    size_t skipped = 0;
+    for (size_t i = 0; i < gauge_count; i++)
+        skipped += a->gauge[i].why[0] != 0;
+    text_add(out,
+             "  <testsuite name=\"small kernels\" tests=\"%zu\" failures=\"0\" skipped=\"%zu\">\n",
+             gauge_count, skipped);
+    for (size_t i = 0; i < gauge_count; i++) {
+        const struct accept_gauge *g = &a->gauge[i];
+        text_add(out, "    <testcase classname=\"small_kernels\" name=\"%s\"", gauges[i].name);
+        if (g->why[0]) {
+            junit_skipped(out, "skipped", g->why);
+            continue;
+        }
+        text_add(
+            out,
+            ">\n      <system-out>data in memory: %.3f us, model %.3f, %s; in the L2: %.3f us, "
+            "model %.3f, %s</system-out>\n    </testcase>\n",
+            g->p50[GAUGE_COLD], g->model[GAUGE_COLD] + g->launch,
+            accept_gauge_name(g->verdict[GAUGE_COLD]), g->p50[GAUGE_AGAIN],
+            g->model[GAUGE_AGAIN] + g->launch, accept_gauge_name(g->verdict[GAUGE_AGAIN]));
     }
-    text_add(out, "><%s message=\"", r->verdict == VERDICT_FAIL ? "failure" : "skipped");
-    accept_escape(out, r->why);
-    text_add(out, "\"/></testcase>\n");
+    text_add(out, "  </testsuite>\n");
 }
 
 void accept_junit(const struct accept *a, struct text *out) {
     text_add(out,
              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ascgrad accept\">\n");
+    junit_gauges(out, a);
     for (int road = 0; road < ROAD_CANN; road++) {
         size_t count[3];
         if (!a->road[road].asked) continue;

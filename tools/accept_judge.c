@@ -107,7 +107,8 @@ static bool exchange(struct trial *t, struct runner *r, struct wire_answer *answ
     if (send_call(t, r, deadline, why) != RUNNER_WELL) return false;
     if (runner_receive(r, answer, sizeof *answer, deadline, why) != RUNNER_WELL) return false;
     wire_end(answer);
-    bool good = answer->magic == WIRE_MAGIC && answer->times <= WIRE_TIMES;
+    bool good = answer->magic == WIRE_MAGIC && answer->times <= WIRE_TIMES &&
+                answer->again_times <= WIRE_TIMES;
     for (uint32_t i = 0; good && answer->status == WIRE_DONE && i < t->wire.runs; i++)
         if (answer->done >> i & 1)
             good = runner_receive(r, t->got[i], t->each, deadline, why) == RUNNER_WELL;
@@ -118,11 +119,6 @@ static bool exchange(struct trial *t, struct runner *r, struct wire_answer *answ
     if (good && answer->broken) runner_stop(r);
     if (good && answer->status != WIRE_DONE) snprintf(why, ACCEPT_WHY, "%s", answer->text);
     return good;
-}
-
-static int by_time(const void *a, const void *b) {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
 }
 
 /* The runs among each other: the first is the measure. */
@@ -197,10 +193,9 @@ static void take_answer(struct trial *t, enum road road, struct wire_answer *ans
     if (road != ROAD_CANN) compare_runs(t, answer, result);
     result->times = answer->times;
     result->on_host = answer->on_host != 0;
-    qsort(answer->us, answer->times, sizeof answer->us[0], by_time);
-    if (answer->times)
-        result->p50 =
-            ((double)answer->us[(answer->times - 1) / 2] + answer->us[answer->times / 2]) / 2;
+    result->p50 = accept_p50(answer->us, answer->times);
+    result->again_times = answer->again_times;
+    result->again_p50 = accept_p50(answer->again_us, answer->again_times);
 }
 
 static void try_road(struct trial *t, struct roads *roads, enum road road, int kind) {
@@ -245,6 +240,10 @@ static bool prepare(struct trial *t, char why[ASCGRAD_WHY]) {
     t->c->model_us = report.time_us;
     t->c->launch_us = report.launch_us;
     t->c->roofline_us = report.roofline_us;
+    t->c->model_l2_us = report.time_l2_us;
+    t->c->copy_us = report.copy_us;
+    t->c->copy_l2_us = report.copy_l2_us;
+    t->c->l2_share = report.l2_share;
     if (check_reference(r, t->want) && make_wire(t)) return true;
     snprintf(why, ASCGRAD_WHY, "out of memory");
     return false;

@@ -196,7 +196,7 @@ static bool write_report(const struct accept *a) {
                                         {"junit.xml", &text[2]},
                                         {"ascgrad-accept.tar", &text[3]}};
     accept_json(a, &text[0]);
-    accept_html(a, &text[1]);
+    accept_html(&text[0], &text[1]);
     accept_junit(a, &text[2]);
     accept_tar(file, 3, &text[3]);
     mkdirat(a->from_fd, a->options.out, 0755);
@@ -274,6 +274,7 @@ static int run(struct accept *a) {
     roads_open(a, &roads);
     accept_ask(a, roads.aclnn);
     find_model(a);
+    accept_measure(a, roads.aclnn);
     accept_environment(a);
     const bool chosen = accept_choose(a);
     if (chosen) run_cases(a, &roads);
@@ -281,7 +282,9 @@ static int run(struct accept *a) {
     if (a->options.calibrate && !a->interrupted) accept_fit(a);
     a->took = accept_now() - start;
     accept_say_answers(a);
+    accept_say_gauges(a);
     summary(a);
+    accept_say_causes(a);
     print_constants(a);
     const bool good = chosen && accept_passed(a), written = write_report(a);
     printf("%s%s\n", good ? "accepted" : "not accepted",

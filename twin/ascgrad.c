@@ -12,6 +12,7 @@
 
 #include "../core/node.h"
 #include "fields.h"
+#include "gauge.h"
 #include "fp_state.h"
 #include "cycle_table.h"
 #include "launch.h"
@@ -509,24 +510,19 @@ static int launch(struct resolved *r, const struct ascgrad_plan *plan, const dou
     return code;
 }
 
-/* Behind the constants of cycle_constants.h come two of the chip. */
-static const char *const of_chip[] = {"hbm_bytes_per_cycle", "launch_us"};
-
-static uint32_t count_constants(void) {
+/* Behind the constants of cycle_constants.h come those of the chip. */
+const char *ascgrad_model_constant(uint32_t index, const char *name, double *value) {
+    const struct twin_soc *soc = name ? twin_find_soc(name) : twin_soc_at(0);
     uint32_t count = 0;
     while (twin_cycle_name(count))
         count++;
-    return count;
-}
-
-const char *ascgrad_model_constant(uint32_t index, const char *name, double *value) {
-    const struct twin_soc *soc = name ? twin_find_soc(name) : twin_soc_at(0);
-    const uint32_t count = count_constants();
-    if (!soc || index >= count + 2) return NULL;
-    *value = index < count    ? twin_cycle_builtin[index]
-             : index == count ? soc->hbm_per_cycle
-                              : soc->launch_us;
-    return index < count ? twin_cycle_name(index) : of_chip[index - count];
+    if (!soc) return NULL;
+    if (index < count) return *value = twin_cycle_builtin[index], twin_cycle_name(index);
+    struct twin_soc copy = *soc;
+    const double *place = twin_soc_constant(&copy, index - count, &name);
+    if (!place) return NULL;
+    *value = *place;
+    return name;
 }
 
 int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
@@ -549,10 +545,7 @@ int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
     int code = plan && t ? tile(&r, call, plan, why) : fail(why, ASCGRAD_SYSTEM, "out of memory");
-    if (code == ASCGRAD_OK && constants) {
-        r.soc.hbm_per_cycle = constants[count_constants()];
-        r.soc.launch_us = constants[count_constants() + 1];
-    }
+    if (code == ASCGRAD_OK) r.soc = twin_soc_with(&r.soc, constants);
     if (code == ASCGRAD_OK) code = launch(&r, plan, constants, t, why);
     if (code == ASCGRAD_OK && report) give_report(report, of_2_0, &r, plan, t);
     free(plan);

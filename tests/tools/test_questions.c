@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "../../tools/accept_questions.h"
-#include "../../twin/launch.h"
-
-extern twin_entry_fn twin_entry_ascgrad_probe_0_fast;
-extern const uint32_t twin_arity_ascgrad_probe_0_fast;
+#include "probe_on_twin.h"
 
 static const char *const soc[CHIPS] = {"ascend910b1", "ascend950", "ascend910a"};
 static int failed;
@@ -21,25 +18,13 @@ static void ask(const struct question *q, enum question_chip chip, uint32_t *y) 
     AscgradProbeTilingData tiling;
     question_ask(q, chip, x, &tiling);
     memset(y, 0, PROBE_WORDS * sizeof *y);
-    const struct twin_arg arg[] = {{"x", TWIN_INPUT, x, sizeof x},
-                                   {"y", TWIN_OUTPUT, y, PROBE_WORDS * sizeof *y}};
-    const struct twin_launch launch = {
-        .op = "AscgradProbe",
-        .entry = twin_entry_ascgrad_probe_0_fast,
-        .arity = twin_arity_ascgrad_probe_0_fast,
-        .arg = arg,
-        .args = 2,
-        .tiling = &tiling,
-        .tiling_bytes = sizeof tiling,
-        .block_dim = 1,
-        .soc = twin_find_soc(soc[chip]),
-    };
+    const struct twin_soc *of = twin_find_soc(soc[chip]);
     char why[TWIN_WHY] = "";
-    if (tiling.ub != launch.soc->ub) {
+    if (tiling.ub != of->ub) {
         failed++;
-        printf("FAIL %s: %u bytes of UB, not %u\n", soc[chip], tiling.ub, launch.soc->ub);
+        printf("FAIL %s: %u bytes of UB, not %u\n", soc[chip], tiling.ub, of->ub);
     }
-    if (twin_run(&launch, NULL, why) != TWIN_OK) {
+    if (probe_on_twin(of, x, y, &tiling, why) != TWIN_OK) {
         failed++;
         printf("FAIL %s on %s: %s\n", q->name, soc[chip], why);
     }

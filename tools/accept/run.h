@@ -47,8 +47,20 @@ void *find(const char *name);
 /* False: text says what failed, with the first line of CANN's own message. */
 bool good(struct wire_answer *answer, const char *what, int code);
 
-/* run_ask.c: inputs are the object file's name, the tiling data and x; the output is y. */
-void run_ask(const struct wire_request *request, void *const data[], char *y,
+/* Something to take times of, up to two of it under way: what the host does for it, and what the
+ * device does. Neither waits. */
+struct timed {
+    bool (*prepare)(void *context, int which, struct wire_answer *answer);
+    bool (*launch)(void *context, int which, struct wire_answer *answer);
+    void *context;
+};
+/* Times by the device's own clock: with nothing of it left in the L2, and right behind the same
+ * once more. */
+bool take_times(const struct timed *timed, uint32_t times, struct wire_answer *answer);
+
+/* run_ask.c: inputs are the object file's name, the tiling data, x and, of a gauge, y; the output
+ * is y, or its end. */
+void run_ask(const struct wire_request *request, void *const data[], char *out,
              struct wire_answer *answer);
 
 #endif

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#define WIRE_MAGIC 0x31636361u /* changes with the structs */
+#define WIRE_MAGIC 0x32636361u /* changes with the structs */
 
 enum {
     WIRE_NAME = 96,
@@ -48,7 +48,9 @@ struct wire_run {
     uint32_t cores, dynamic;
 };
 
-enum wire_kind { WIRE_HELLO, WIRE_CALL, WIRE_ASK };
+/* WIRE_GAUGE: like WIRE_ASK, but times are taken; x and y are made on the device, the output is the
+ * end of y. */
+enum wire_kind { WIRE_HELLO, WIRE_CALL, WIRE_ASK, WIRE_GAUGE };
 
 struct wire_request {
     uint32_t magic, kind;
@@ -73,6 +75,8 @@ struct wire_answer {
     uint32_t done;        /* runs whose outputs follow, by bits */
     uint32_t times;
     float us[WIRE_TIMES]; /* of the device, or of the whole call on the host */
+    uint32_t again_times; /* of the device, the call before being the same one */
+    float again_us[WIRE_TIMES];
     uint32_t on_host;
     uint32_t broken; /* the device is not to be trusted any more: start another runner */
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The runtime's functions for objects of the kernel compiler: load a file with its description
- * beside it, find its function, collect arguments, launch. There is one object that it can run, the
- * probe of `ascgrad accept`, on the twin, in a library of its own (probe.c).
+ * beside it, find its function, collect arguments, launch. There are two objects that it can run,
+ * the probe of `ascgrad accept` and the kernel that accept takes times of, on the twin, in a
+ * library of its own (probe.c).
  */
 #include "include/acl/acl.h"
 #include "standin.h"
@@ -19,7 +20,7 @@
 enum { MOST_ARGS = 8 };
 
 struct object {
-    bool probe;
+    bool probe, gauge;
 };
 
 struct arguments {
@@ -47,13 +48,14 @@ API aclError aclrtBinaryLoadFromFile(const char *path, void *options, void **han
         return ACL_ERROR_BAD_ALLOC;
     }
     object->probe = strncmp(line, "kernel of AscgradProbe ", 23) == 0;
+    object->gauge = strncmp(line, "kernel of AscgradGauge ", 23) == 0;
     *handle = object;
     return ACL_SUCCESS;
 }
 
 API aclError aclrtBinaryGetFunctionByEntry(void *handle, uint64_t key, void **function) {
     const struct object *object = handle;
-    if (!object || !function || key != 0 || !object->probe) {
+    if (!object || !function || key != 0 || (!object->probe && !object->gauge)) {
         return ACL_ERROR_INVALID_PARAM;
     }
     *function = handle;
@@ -94,20 +96,25 @@ API aclError aclrtKernelArgsFinalize(void *args) {
 API aclError aclrtLaunchKernelWithConfig(void *function, uint32_t blocks, aclrtStream stream,
                                          void *config, void *args, void *reserve) {
     struct arguments *a = args;
+    const struct object *object = function;
     (void)stream;
-    if (!function || blocks != 1 || config || reserve || !a || !a->closed || a->count != 4) {
+    if (!object || blocks < 1 || (object->probe && blocks != 1) || config || reserve || !a ||
+        !a->closed || a->count != 4) {
         return ACL_ERROR_INVALID_PARAM;
     }
     void *library = dlopen("libstandin_probe.so", RTLD_NOW | RTLD_LOCAL);
-    int (*run)(const char *, void *const *) = NULL;
-    void *symbol = library ? dlsym(library, "standin_probe") : NULL;
+    int (*run)(const char *, uint32_t, bool, void *const *, double *) = NULL;
+    void *symbol =
+        library ? dlsym(library, object->probe ? "standin_probe" : "standin_gauge") : NULL;
     memcpy(&run, &symbol, sizeof run);
     if (!run) {
         standin_report("EE9999", "the probe cannot run: %s", dlerror());
         return ACL_ERROR_INVALID_PARAM;
     }
-    const int code = run(aclrtGetSocName(), a->value);
+    double us = 0;
+    const int code = run(aclrtGetSocName(), blocks, standin_again(), a->value, &us);
     free(a);
+    standin_advance(us);
     if (code != 0) {
         standin_report("EZ9999", "the vector core has stopped with exception %d", code);
     }

@@ -5,7 +5,8 @@
  */
 #include "standin.h"
 
-#include "../../../twin/cycle_table.h"
+#include "constants.h"
+
 #include "../../../twin/launch.h"
 #include "../../../op_api/include/ascgrad_acl.h"
 #include "include/acl/acl_rt.h"
@@ -139,6 +140,15 @@ bool standin_fault(const char *kind, const char *type, uint64_t bytes) {
     return fault && strcmp(fault, wanted) == 0;
 }
 
+/* ASCGRAD_STANDIN_SLOW=TYPE:FACTOR: kernels of a type take so many times as long. */
+static double standin_slow(const char *type, double us) {
+    const char *given = getenv("ASCGRAD_STANDIN_SLOW");
+    const size_t n = strlen(type);
+    return given && strncmp(given, type, n) == 0 && given[n] == ':'
+               ? us * strtod(given + n + 1, NULL)
+               : us;
+}
+
 /* Faults that a launch can have without the checker seeing them. */
 static void spoil(const struct standin_launch *l) {
     if (standin_fault("hang", l->type, l->bytes[0])) {
@@ -150,21 +160,6 @@ static void spoil(const struct standin_launch *l) {
     if (standin_fault("bit", l->type, l->bytes[0])) {
         *(uint8_t *)l->data[l->inputs] ^= 1;
     }
-}
-
-/* ASCGRAD_STANDIN_CONSTANT=NAME=VALUE: a chip that differs from the model in one constant. */
-static const double *constants(void) {
-    static _Thread_local double table[128];
-    const char *given = getenv("ASCGRAD_STANDIN_CONSTANT");
-    if (!given) {
-        return NULL;
-    }
-    for (uint32_t i = 0; i < 128 && twin_cycle_name(i); i++) {
-        const size_t n = strlen(twin_cycle_name(i));
-        const bool this = strncmp(given, twin_cycle_name(i), n) == 0 && given[n] == '=';
-        table[i] = this ? strtod(given + n + 1, NULL) : twin_cycle_builtin[i];
-    }
-    return table;
 }
 
 int standin_launch(const struct standin_launch *l) {
@@ -189,6 +184,8 @@ int standin_launch(const struct standin_launch *l) {
         if (strcmp(kernels[k].type, l->type) != 0 || kernels[k].column != column) {
             continue;
         }
+        const double *constants = standin_constants(chip.soc);
+        const struct twin_soc soc = twin_soc_with(chip.soc, constants);
         const struct twin_launch launch = {
             .op = l->type,
             .entry = kernels[k].entry,
@@ -201,16 +198,17 @@ int standin_launch(const struct standin_launch *l) {
             .key = l->key,
             .block_dim = l->block_dim,
             .sync_all = l->all_at_once,
-            .soc = chip.soc,
+            .soc = &soc,
             .checked = true,
-            .constants = constants(),
+            .constants = constants,
         };
         const int code = twin_run(&launch, &report, why);
         if (code != TWIN_OK) {
             standin_report("EZ9999", "%s", why);
         } else {
             spoil(l);
-            standin_advance(report.time_us + report.launch_us);
+            const double cycles = standin_again() ? report.cycles_l2 : report.cycles;
+            standin_advance(standin_slow(l->type, cycles / soc.mhz) + report.launch_us);
         }
         return code == TWIN_OK ? 0 : STANDIN_LAUNCH;
     }

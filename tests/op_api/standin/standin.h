@@ -95,6 +95,9 @@ int32_t standin_report(const char *code, const char *format, ...) __asm__(CANN_R
 int standin_deterministic(void);
 uint32_t standin_core_limit(void);
 void standin_advance(double us); /* the device's clock */
+/* Was there another launch since so much was written that the L2 holds nothing else? To be asked
+ * once per launch. */
+bool standin_again(void);
 
 /* What ASCGRAD_STANDIN_FAULT=KIND:TYPE:BYTES plants into launches of a type whose first input has
  * so many bytes: is it this kind? */

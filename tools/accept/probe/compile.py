@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the probe of `ascgrad accept`, as the package's kernels are compiled: compile.py WORK SOC
+"""Compiles a kernel of `ascgrad accept`, as the package's kernels are compiled: compile.py WORK SOC TYPE
 
-SOC is the chip as the runtime calls it (Ascend910B1). Says file=<the object>, name=<its kernel>; or, with
+SOC is the chip as the runtime calls it (Ascend910B1), TYPE is AscgradProbe or AscgradGauge. Says file=<the object>, name=<its kernel>; or, with
 status 1, one sentence of why there is none.
 """
 import json
@@ -23,7 +23,7 @@ def reason_in(text):
 
 
 def main():
-    work, soc = sys.argv[1:]
+    work, soc, op_type = sys.argv[1:]
     opc = kernels.find_compiler()
     if not opc:
         print("there is no kernel compiler, asc_opc or opc: source the toolkit's set_env.sh")
@@ -32,22 +32,22 @@ def main():
         print("the toolkit's kernel compiler does not know %s" % soc)
         return 1
     tbe = os.path.join(work, "tbe")
-    shutil.copytree(HERE, tbe)
+    if not os.path.isdir(tbe):
+        shutil.copytree(HERE, tbe)
     others = os.environ.get("ASCEND_CUSTOM_OPP_PATH")
     package = os.path.realpath(PACKAGE)
     os.environ["ASCEND_CUSTOM_OPP_PATH"] = package + (":" + others if others else "")
     os.environ.setdefault("HI_PYTHON", "python3")
-    store = kernels.read_json(os.path.join(HERE, "ops-info.json"))
-    for op_type, record in store.items():
-        request = next(kernels.requests(op_type, record))
-        job = kernels.Job(soc, soc, record["opFile"]["value"], record["opInterface"]["value"], request)
-        said, good = job.run(opc, tbe, os.path.join(work, "compile"), [])
-        if not good:
-            print("the toolkit's kernel compiler failed: " + reason_in(said))
-            return 1
-        made = os.path.join(tbe, "kernel", soc, job.kernel, job.name)
-        with open(made + ".json", encoding="utf-8") as f:
-            print("file=%s.o\nname=%s" % (made, json.load(f).get("kernelName", job.name)))
+    record = kernels.read_json(os.path.join(HERE, "ops-info.json"))[op_type]
+    request = next(kernels.requests(op_type, record))
+    job = kernels.Job(soc, soc, record["opFile"]["value"], record["opInterface"]["value"], request)
+    said, good = job.run(opc, tbe, os.path.join(work, "compile"), [])
+    if not good:
+        print("the toolkit's kernel compiler failed: " + reason_in(said))
+        return 1
+    made = os.path.join(tbe, "kernel", soc, job.kernel, job.name)
+    with open(made + ".json", encoding="utf-8") as f:
+        print("file=%s.o\nname=%s" % (made, json.load(f).get("kernelName", job.name)))
     return 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Puts together what `ascgrad accept` compiles its probe from, as an operator's files lie: make.py DIR"""
+"""Puts together what `ascgrad accept` compiles its two kernels from, as an operator's files lie: make.py DIR"""
 import os
 import shutil
 import sys
@@ -17,19 +17,24 @@ def tensor(name):
 
 def main():
     to = sys.argv[1]
-    op = {"type": "AscgradProbe", "kernel": "ascgrad_probe", "inputs": [tensor("x")],
-          "outputs": [tensor("y")], "attrs": []}
+    impl = os.path.join(to, "ascgrad_impl")
     with open(os.path.join(PACKAGING, "launcher.py.in"), encoding="ascii") as f:
         template = f.read()
-    op["interface"] = generate.interface(op, HERE, generate.launcher(op, template))
-    impl = os.path.join(to, "ascgrad_impl")
-    generate.write(os.path.join(impl, "dynamic", "ascgrad_probe.py"), generate.launcher(op, template))
-    generate.write_json(os.path.join(to, "ops-info.json"), {op["type"]: generate.ops_info_record(op)})
-    for name, folder in (("ascgrad_probe.cpp", os.path.join(impl, "ascendc", "ascgrad_probe")),
-                         ("ascgrad_probe_tiling_data.h", os.path.join(impl, "ascendc", "common")),
-                         ("compile.py", to)):
-        os.makedirs(folder, exist_ok=True)
-        shutil.copy(os.path.join(HERE, name), folder)
+    store = {}
+    for op_type, kernel in (("AscgradProbe", "ascgrad_probe"), ("AscgradGauge", "ascgrad_gauge")):
+        op = {"type": op_type, "kernel": kernel, "inputs": [tensor("x")], "outputs": [tensor("y")], "attrs": []}
+        op["interface"] = generate.interface(op, HERE, generate.launcher(op, template))
+        generate.write(os.path.join(impl, "dynamic", kernel + ".py"), generate.launcher(op, template))
+        store[op_type] = generate.ops_info_record(op)
+        copy(kernel + ".cpp", os.path.join(impl, "ascendc", kernel))
+        copy(kernel + "_tiling_data.h", os.path.join(impl, "ascendc", "common"))
+    generate.write_json(os.path.join(to, "ops-info.json"), store)
+    copy("compile.py", to)
+
+
+def copy(name, folder):
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(os.path.join(HERE, name), folder)
 
 
 if __name__ == "__main__":
