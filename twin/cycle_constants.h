@@ -26,8 +26,27 @@
 #define TWIN_BANK_GROUPS   16   /* [D] group = address / 32 mod 16 */
 #define TWIN_BANK_THIRD    65536 /* [D] 48 banks of 4 KB: three per group, 64 KB apart */
 
-/* Data movement: issue, then bytes / rate; the first 128 bytes flow during the issue ([M] 20.6
- * cycles per DMA of 128 B). */
+/* Data movement: issue, then bytes / rate; the first 128 bytes flow during the issue. Which rows of
+ * tests/twin/measured.h each constant comes from, or is held to; "alone": no other row confirms it;
+ * "none": a published table that no row confirms.
+ *   DMA_ISSUE_2201, DMA_COVERED: "loads of 128 B, 48 cores" alone
+ *   DMA_ISSUE_3510: "950: loads of 128 B, 64 cores" alone
+ *   DMA_LEAST: none
+ *   DMA_UNALIGNED: "loads of 64 x 2046 B, 48 cores" alone
+ *   LOAD_LATENCY_2201, STORE_LATENCY_2201: "z = x + y, 403 MB, one core, tiles of 8 KB" alone
+ *   LOAD_LATENCY_3510, STORE_LATENCY_3510, LOAD_PEAK_3510, STORE_PEAK_3510: none
+ *   LOAD_PEAK_2201: "the loads of it", "64 KB in and out at once, one core"
+ *   STORE_PEAK_2201: "the stores of it", "TensorMove, 67 MB, in the L2"
+ *   L2_LOAD_PEAK_2201: "loads of 1208 MB, 75 % in the L2",
+ *     "copy of 100 MB by 24 programs, in the L2"
+ *   L2_LOAD_PEAK_3510: "950: loads of 1208 MB, 67 % in the L2" alone
+ *   HBM_STREAM_2201: "loads of 64 x 2 KB, 48 cores", "loads of 256 KB by every core",
+ *     "loads of 1208 MB, none in the L2", "ZerosLike, 67 MB, in memory"
+ *   HBM_MIXED_2201: "TensorMove, 134 MB, in memory", "TensorMove, 268 MB, in memory",
+ *     "Cast fp32 to bf16, 201 MB", "the same, two buffers"
+ *   HBM_STREAM_3510: "950: loads of 64 x 2 KB, 64 cores",
+ *     "950: loads of 1208 MB, none in the L2", "950: z = x + y, two buffers"
+ */
 #define TWIN_DMA_ISSUE_2201     20.0  /* [M] */
 #define TWIN_DMA_ISSUE_3510     40.0  /* [F] 128 B DMAs at 0.34 TB/s on 64 cores */
 #define TWIN_DMA_COVERED        128.0 /* bytes */
@@ -46,9 +65,9 @@
 
 /* What of the data sheet's figure a stream from memory reaches, and what is lost of that where as
  * much is written as read; in between by 4 x read share x written share. */
-#define TWIN_HBM_STREAM_2201 0.95 /* [M] 1.49 TB/s and [V] 1.55 TB/s of reads alone */
-#define TWIN_HBM_MIXED_2201  0.15 /* [V] 1.29 TB/s: TensorMove of 134 to 268 MB, without launch */
-#define TWIN_HBM_STREAM_3510 1.0  /* [M] 1.63 TB/s, reads alone or two reads and a write */
+#define TWIN_HBM_STREAM_2201 0.95 /* [M][V] */
+#define TWIN_HBM_MIXED_2201  0.15 /* [V] 1.29 TB/s */
+#define TWIN_HBM_STREAM_3510 1.0  /* [M] 1.63 TB/s */
 
 /* The scalar unit issues everything. Its work is in instructions of a 64-bit CPU: what stands
  * between the calls is counted by the kernel itself (count.awk), the calls are [C]: the Ascend

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "cycle_constants.h"
+#include "gauge.h"
 #include "launch.h"
 
 namespace checked {
@@ -79,7 +80,8 @@ static double figure(const Row &row, const twin_soc &soc) {
 }
 
 static bool run_row(const Row &row, void *in, void *out, uint64_t bytes, double *model) {
-    static const twin_memory memory[] = {{0, 0}, {1, 1}, {0, 1}};
+    const double hits = twin_again(row.work, double(twin_find_soc(row.soc)->l2));
+    const twin_memory memory[] = {{0, 0}, {1, 1}, {0, 1}, {hits, hits}};
     Launch l;
     char why[TWIN_WHY];
     l.soc = row.soc;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The table of measurements in docs/twin.md is what twin_cycles prints; another compiler may count a few per cent more or
-fewer scalar instructions. test_measured.py TWIN_CYCLES PAGE [--write]"""
+fewer scalar instructions. And every constant of the memory model names the rows that it comes from.
+test_measured.py TWIN_CYCLES PAGE CONSTANTS [--write]"""
+import re
 import subprocess
 import sys
 
@@ -27,8 +29,25 @@ def differ(page, now):
     return None
 
 
+def unfounded(path, rows):
+    """What is wrong with the list of rows above the constants of data movement."""
+    part = open(path).read().split("/* Data movement")[1].split("/* The scalar unit issues")[0]
+    told = {}
+    for line in re.split(r"\n \*   (?=\w)", part.split("*/")[0])[1:]:
+        names, text = line.split(":", 1)
+        told.update({name.strip(): re.sub(r"\s*\n \* *", " ", text).strip() for name in names.split(",")})
+    wrong = []
+    for name in re.findall(r"#define TWIN_(\w+)", part):
+        text = told.pop(name, "")
+        known = re.findall(r'"([^"]*)"', text)
+        wrong += [f"{name} names the row {row!r}, which is not there" for row in known if row not in rows]
+        if text != "none" and (len(known) == 0 or (len(known) == 1) != text.endswith(" alone")):
+            wrong.append(f"{name} comes from {text or 'nowhere'}")
+    return wrong + [f"{name} is no constant of data movement" for name in told]
+
+
 def main():
-    program, page = sys.argv[1:3]
+    program, page, constants = sys.argv[1:4]
     run = subprocess.run([program, "--page"], capture_output=True, text=True)
     head, now = run.stdout.split("\n", 2)[:2], run.stdout.strip().split("\n")[2:]
     text = open(page).read()
@@ -44,6 +63,7 @@ def main():
         what = differ(old, new)
         if what:
             wrong.append(f"{old}\n  {what}")
+    wrong += unfounded(constants, {cells(line)[0] for line in now})
     print("\n".join(wrong) or f"{len(now)} rows as on the page")
     return bool(wrong) or run.returncode
 
