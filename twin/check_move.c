@@ -42,10 +42,11 @@ static void check_ub_side(const struct twin_issue *i, const struct twin_dma *v,
     if (end > t->bytes)
         twin_violation(i->site, "%s needs %llu bytes from UB %u, its tensor has %u", what,
                        (unsigned long long)end, base, t->bytes);
-    uint64_t blocks = v->blocks, length = in_ub;
-    if (gap == 0) length *= blocks, blocks = 1;
+    uint64_t blocks = v->blocks, step = in_ub + (uint64_t)gap;
+    uint64_t length = !writes && v->length < in_ub ? v->length : in_ub; /* what is stored is read */
+    if (length == step) length *= blocks, blocks = 1;
     for (uint64_t b = 0; b < blocks; b++) {
-        uint32_t at = base + (uint32_t)(b * (length + (uint64_t)gap));
+        uint32_t at = base + (uint32_t)(b * step);
         if (writes)
             twin_check_write(i, at, (uint32_t)length, what);
         else

@@ -189,8 +189,12 @@ static void check_reduce_source(const struct twin_issue *i, const struct twin_re
             if (at + v->size > v->src.t.bytes)
                 twin_violation(i->site, "src needs %u bytes from UB %u, its tensor has %u",
                                at + v->size, base, v->src.t.bytes);
-            if (lane % per_block == 0 || !twin_lane(p, r, lane - 1))
-                twin_check_read(i, base + at, v->size, "src");
+            if (lane % per_block == 0 || !twin_lane(p, r, lane - 1)) {
+                uint32_t run = 1; /* of lanes, to the end of the block at most */
+                while ((lane + run) % per_block && twin_lane(p, r, lane + run))
+                    run++;
+                twin_check_read(i, base + at, run * v->size, "src");
+            }
             if (!twin_ub_defined(i->core, base + at, v->size))
                 twin_violation(
                     i->site,

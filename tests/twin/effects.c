@@ -15,23 +15,15 @@ static uint32_t mix(uint32_t digest, const void *data, size_t bytes) {
     return digest;
 }
 
-static struct Extent extent(const uint8_t *marks, uint32_t unit) {
+struct Extent effect_bytes(const uint8_t marks[ARENA]) {
     struct Extent e = {0, 0, 0, 2166136261u};
-    for (uint32_t i = 0; i < ARENA; i += unit) {
-        if (!memchr(marks + i, 1, unit)) continue;
+    for (uint32_t i = 0; i < ARENA; i++) {
+        if (!marks[i]) continue;
         if (e.count++ == 0) e.first = i;
-        e.end = i + unit;
+        e.end = i + 1;
         e.digest = mix(e.digest, &i, sizeof i);
     }
     return e;
-}
-
-struct Extent effect_bytes(const uint8_t marks[ARENA]) {
-    return extent(marks, 1);
-}
-
-struct Extent effect_blocks(const uint8_t marks[ARENA]) {
-    return extent(marks, 32);
 }
 
 uint32_t effect_result(const uint8_t ub[ARENA], const uint8_t stored[ARENA]) {

@@ -14,7 +14,7 @@
 
 enum { EFFECT_SEED = 20260901, EFFECT_TEXT = 4096 };
 
-/* Some bytes or blocks of the UB. */
+/* Some bytes of the UB. */
 struct Extent {
     uint32_t count, first, end, digest;
 };
@@ -25,10 +25,9 @@ struct Effect {
     uint64_t before[2]; /* mask: low, high */
     char instructions[EFFECT_TEXT];
     uint64_t left[2];
-    bool counts;           /* counter mode is left behind */
-    struct Extent read;    /* 32-byte blocks: what order is checked by */
-    struct Extent written; /* bytes */
-    uint32_t result;       /* digest of UB and stored memory */
+    bool counts; /* counter mode is left behind */
+    struct Extent read, written;
+    uint32_t result; /* digest of UB and stored memory */
 };
 
 #ifdef __cplusplus
@@ -42,7 +41,6 @@ void effect_program(const struct Effect *e, struct Program *p);
 
 /* marks: one byte for each byte of the UB, 1 for those that belong. */
 struct Extent effect_bytes(const uint8_t marks[ARENA]);
-struct Extent effect_blocks(const uint8_t marks[ARENA]);
 uint32_t effect_result(const uint8_t ub[ARENA], const uint8_t stored[ARENA]);
 
 void effect_print(FILE *to, const struct Effect *e);

@@ -73,15 +73,21 @@ static bool is_bits(enum Kind k) {
     return k == BINARY_BITS || k == SCALAR_BITS || k == FILL_BITS || k == REDUCE_BITS;
 }
 
+bool form_on(uint32_t form, int arch) {
+    if (arch == ARCH_910) return form_info[form].first_910;
+    return arch != ARCH_950 || form_info[form].kind != TRANSPOSE; /* the first 910's kernel alone */
+}
+
 /* What a call that keeps the mask may rely on behind a step. */
 enum After { FULL, KNOWN, AS_BEFORE, UNKNOWN };
 
-static enum After after(uint32_t form) {
+static enum After after(uint32_t form, int arch) {
     enum Kind k = form_info[form].kind;
     if (k == SET_LANES || k == SET_BITS) return KNOWN;
-    if (k == RESET || is_count(k) || k == SPREAD || k == GATHER_BLOCKS) return FULL;
+    if (k == RESET) return FULL;
     if (k >= LOAD || k == TRANSPOSE || keeps_mask(form)) return AS_BEFORE;
-    return UNKNOWN;
+    if (arch == ARCH_950) return is_bits(k) ? UNKNOWN : AS_BEFORE; /* numbers are no masks there */
+    return is_count(k) || k == SPREAD || k == GATHER_BLOCKS ? FULL : UNKNOWN;
 }
 
 static uint64_t draw_bits(uint64_t *seed) {
@@ -274,11 +280,12 @@ void draw_program(uint64_t seed, int arch, struct Program *p) {
     uint64_t steps = between(&seed, 4, STEPS);
     while (p->steps < steps) {
         uint32_t form = below(&seed, FORMS);
-        if (arch == ARCH_910 && !form_info[form].first_910) continue;
+        if (!form_on(form, arch)) continue;
         /* 16-bit lanes need the upper half of the mask, which a mask for 32-bit lanes has not */
         bool enough = form == FORM_OR_U16_KEPT ? mask == FULL : mask != UNKNOWN;
         if (keeps_mask(form) && !enough) form = FORM_RESET_MASK;
         draw_step(&seed, form, (int)below(&seed, 4), arch, &p->step[p->steps++]);
-        mask = after(form) == AS_BEFORE ? mask : after(form);
+        enum After left = after(form, arch);
+        mask = left == AS_BEFORE ? mask : left;
     }
 }

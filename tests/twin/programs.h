@@ -47,6 +47,9 @@ extern const struct FormInfo form_info[FORMS];
 /* Architectures by the number that CANN's headers give them. */
 enum { ARCH_910 = 1001, ARCH_A2 = 2201, ARCH_950 = 3510 };
 
+/* Whether kernels for the architecture use a form. */
+bool form_on(uint32_t form, int arch);
+
 /* The UB, and memory, that a program begins with. */
 void program_start(uint64_t seed, uint8_t arena[ARENA]);
 

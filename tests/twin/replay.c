@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Replays recorded effects on the twin and compares: vector instructions with their masks and
- * repeats, mask and mode left behind, blocks read, bytes written, UB and memory afterwards. The
+ * repeats, mask and mode left behind, bytes read and written, UB and memory afterwards. The
  * fast build must leave the same mask, UB and memory. replay FILE...    effects/<architecture>.txt
  */
 #include "effects.h"
@@ -92,8 +92,8 @@ static void replay(const struct Effect *e, int arch, bool checked) {
         fail(e, build, "leaves another UB or memory");
     }
     if (checked) {
-        compare_instructions(e);
-        compare_extents(e, "reads", effect_blocks(run.read), e->read);
+        if (arch != ARCH_950) compare_instructions(e); /* whose library calls functions instead */
+        compare_extents(e, "reads", effect_bytes(run.read), e->read);
         compare_extents(e, "writes", effect_bytes(run.written), e->written);
     }
 }
@@ -126,7 +126,7 @@ static void replay_file(const char *path) {
     fclose(in);
     for (uint32_t i = 0; i < FORMS; i++) {
         forms += rows[i] > 0;
-        if (!rows[i] && (arch != ARCH_910 || form_info[i].first_910)) {
+        if (!rows[i] && form_on(i, arch)) {
             fprintf(stderr, "FAIL %s: %s is not in the record\n", path, form_info[i].name);
             failures++;
         }
