@@ -39,7 +39,8 @@ struct Step {
     uint32_t repeat;  /* of a copy: blocks */
     /* in 32-byte blocks; of a copy, dst_repeat and src0_repeat are its gaps */
     uint32_t dst_block, src0_block, src1_block, dst_repeat, src0_repeat, src1_repeat;
-    uint32_t mode; /* of a cast: RoundMode; of LOAD_PAD: is_pad + 256 * right padding */
+    uint32_t mode;   /* of a cast: RoundMode; of LOAD_PAD: is_pad + 256 * right padding */
+    uint32_t queued; /* of a copy without gaps: goes through a queue, so many bytes; 0: does not */
 };
 
 #endif

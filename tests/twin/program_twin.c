@@ -20,7 +20,8 @@ static void forget(struct Run *run) {
 
 static void touch(void *context, bool write, uint32_t at, uint32_t bytes) {
     struct Run *run = context;
-    if (!over) memset((write ? run->written : run->read) + at, 1, bytes);
+    if (!over && at < ARENA) /* behind it lie the queues' buffers */
+        memset((write ? run->written : run->read) + at, 1, bytes);
 }
 
 static void effect(void *context, const struct twin_effect *e) {

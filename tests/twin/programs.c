@@ -273,6 +273,13 @@ void draw_step(uint64_t *seed, uint32_t form, int how, int arch, struct Step *s)
     if (lane_by_lane && !below(seed, 3) && (is_count(k) || how < 2)) s->src0 = s->dst;
 }
 
+/* Bytes of a copy in one piece, which may go through a queue; 0 for all other steps. */
+static uint32_t one_piece(const struct Step *s) {
+    const struct FormInfo *f = &form_info[s->form];
+    if (f->kind == LOAD_COUNT || f->kind == STORE_COUNT) return s->count * f->dst_size;
+    return (f->kind == LOAD || f->kind == STORE) && s->repeat == 1 ? s->count * 32 : 0;
+}
+
 void draw_program(uint64_t seed, int arch, struct Program *p) {
     enum After mask = UNKNOWN;
     next(&seed);
@@ -284,7 +291,9 @@ void draw_program(uint64_t seed, int arch, struct Program *p) {
         /* 16-bit lanes need the upper half of the mask, which a mask for 32-bit lanes has not */
         bool enough = form == FORM_OR_U16_KEPT ? mask == FULL : mask != UNKNOWN;
         if (keeps_mask(form) && !enough) form = FORM_RESET_MASK;
-        draw_step(&seed, form, (int)below(&seed, 4), arch, &p->step[p->steps++]);
+        struct Step *s = &p->step[p->steps++];
+        draw_step(&seed, form, (int)below(&seed, 4), arch, s);
+        if (below(&seed, 3)) s->queued = one_piece(s);
         enum After left = after(form, arch);
         mask = left == AS_BEFORE ? mask : left;
     }
