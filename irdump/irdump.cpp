@@ -12,7 +12,6 @@
  * OP   the DTYPE_<NAME> macros the kernel compiler defines, for the twin
  */
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -201,7 +200,10 @@ void json_args(const char *title, const std::vector<Arg> &args) {
 /* The fewest digits that give the value back: 1e-05, and 1.0 rather than 1. */
 std::string shortest(float value) {
     char text[32];
-    *std::to_chars(text, text + sizeof text - 1, value).ptr = 0;
+    for (int digits = 1; digits <= 9; digits++) { /* libstdc++ 10 has no std::to_chars for floats */
+        std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(value));
+        if (std::strtof(text, nullptr) == value) break;
+    }
     const std::string s = text;
     return s.find_first_of(".en") == std::string::npos ? s + ".0" : s;
 }
