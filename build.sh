@@ -24,9 +24,9 @@ usage: ./build.sh [COMMAND] [OPTIONS]
   --debug             debug build
   --help              this text
 
-Needs a Linux machine, nothing else. As root, missing packages are installed with apt-get; otherwise the one
-command to run is printed. Results: build/bin/ascgrad, build/ascgrad-opp_<version>_linux-<arch>.run,
-build/ascgrad-<version>-py3-none-manylinux_2_17_<arch>.whl
+Needs Linux, GCC 10 and CMake 3.20 or newer; docs/install.md lists systems. As root, missing packages are installed with
+apt-get; otherwise the one command to run is printed. Results: build/bin/ascgrad, a wheel for each machine in build/, and
+build/ascgrad-opp_<version>_linux-<arch>.run, where <arch> is x86_64_aarch64 if it is for both.
 TEXT
 }
 
@@ -73,9 +73,17 @@ need() {
   "$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 
+# The missing packages as Fedora and openEuler call them; makeself may have to come from elsewhere.
+dnf_names() {
+  # shellcheck disable=SC2086
+  printf '%s\n' $missing | sed -e 's/^g++/gcc-c++/' -e 's/^libc6-dev$/glibc-devel glibc-static libstdc++-static/' \
+    -e 's/^libcmocka-dev$/libcmocka-devel/' -e 's/^pyflakes3$/python3-pyflakes/' -e 's/^pkg-config$/pkgconf/' \
+    -e 's/^clang-format$/clang-tools-extra/' -e 's/^shellcheck$/ShellCheck/' -e '/^python3-venv$/d' | tr '\n' ' '
+}
+
 install_missing() {
   [ -n "$missing" ] || return 0
-  line="apt-get install -y --no-install-recommends$missing"
+  line="apt-get update && sudo apt-get install -y --no-install-recommends$missing"
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     say "installing$missing"
     apt-get update -qq
@@ -83,7 +91,8 @@ install_missing() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
     missing=''
   else
-    die "missing:$missing; on Debian run: sudo $line"
+    command -v dnf >/dev/null && line="dnf install $(dnf_names)"
+    die "missing:$missing; run: sudo $line"
   fi
 }
 
@@ -157,7 +166,6 @@ package() {
     set -- "$@" "--lib-dir-$arch" "$dir/package"
     label=$label${label:+_}$arch
   done
-  [ "$label" = x86_64_aarch64 ] && label=$native
   run=build/ascgrad-opp_${version}_linux-$label.run
   set -- --ir build/ir.json --version "$version" "$@" --work build/packaging --out "$run"
   [ -z "$binary" ] || set -- "$@" --compile all

@@ -18,7 +18,9 @@ umask 022
 ASCGRAD_BUILD=${ASCGRAD_BUILD:-$top/build}
 ASCGRAD_BIN=$ASCGRAD_BUILD/bin/ascgrad
 ir=$ASCGRAD_BUILD/ir.json
-export fix ir ASCGRAD_BUILD ASCGRAD_BIN
+# made for one machine only, a .run has that machine in its name
+[ -f "${ASCGRAD_RUN:-}" ] || ASCGRAD_RUN=${ASCGRAD_RUN:+${ASCGRAD_RUN%x86_64_aarch64.run}$(uname -m).run}
+export fix ir ASCGRAD_BUILD ASCGRAD_BIN ASCGRAD_RUN
 build_fixture
 
 [ $# -gt 0 ] || set -- install targets config silence fusion doctor damage redteam faults signals parallel \
