@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """./build.sh bench: the cycle model against a measured copy and against the L2, the fast twin against PyTorch and plain copying on this CPU,
-and the host functions. Prints the tables, writes them into docs/benchmarks.md and draws docs/roofline_<family>.svg."""
+and the host functions. Prints the tables, writes them into docs/benchmarks.md and draws docs/pictures."""
 import argparse
 import ctypes
 import math
@@ -228,7 +228,6 @@ def cpu_goals_of_page(text):
 def sections(build, only_model, text):
     model = model_rows()
     yield "model", model_table(model)
-    svg.draw(model, os.path.join(root, "docs"))
     scalar = list(scalar_rows())
     yield "scalar", scalar_table(scalar)
     body, least = random_section()
@@ -254,13 +253,12 @@ def main():
     options = options.parse_args()
     build = os.path.abspath(options.build)
     os.environ.setdefault("ASCGRAD_LIB", os.path.join(build, "lib", "libascgrad.so"))
-    global _library, ascgrad, cases, np, random_calls, svg, torch
+    global _library, ascgrad, cases, np, random_calls, torch
     import ascgrad
     from ascgrad import _library
     import cases
     import random_calls
     import numpy as np
-    import svg
     import torch
     torch.set_num_threads(os.cpu_count())
     page = os.path.join(root, "docs", "benchmarks.md")
@@ -272,6 +270,7 @@ def main():
         text = before + begin + "\n" + body + "\n" + end + rest.split(end)[1]
         with open(page, "w") as f:
             f.write(text)
+    subprocess.run([sys.executable, "-B", os.path.join(root, "docs", "pictures", "draw.py")], check=True)
 
 
 main()
