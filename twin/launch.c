@@ -43,10 +43,10 @@ void twin_core_reset(struct twin_core *c, uint32_t index) {
 static bool usable(const struct twin_launch *l, char why[TWIN_WHY]) {
     if (!l->soc || !l->entry || l->args > TWIN_MAX_ARGS)
         snprintf(why, TWIN_WHY, "%s: no chip, no kernel or too many arguments", l->op);
-    else if (l->arity != l->args + 2)
+    else if (l->own ? l->arity < l->args || l->arity > l->args + 2 : l->arity != l->args + 2)
         snprintf(
             why, TWIN_WHY,
-            "%s: the kernel has %u parameters, the operator has %u tensors, a workspace and tiling",
+            "%s: the kernel has %u parameters, the call has %u tensors, a workspace and tiling",
             l->op, l->arity, l->args);
     else if (!l->block_dim || l->block_dim > TWIN_MAX_CORES ||
              (l->checked && l->block_dim > l->soc->cores))

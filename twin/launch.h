@@ -68,6 +68,7 @@ struct twin_launch {
     const char *op; /* for messages */
     twin_entry_fn *entry;
     uint32_t arity;             /* twin_arity_...: checked against args + 2 */
+    bool own;                   /* a kernel of somebody's: it may lack workspace and tiling */
     const struct twin_arg *arg; /* IR inputs and outputs */
     uint32_t args;
     const void *tiling; /* the struct that tiling wrote */
