@@ -79,7 +79,7 @@ plant thread twin/ascgrad.c '/^int ascgrad_run(/,/{$/s/{$/{ static int runs; run
   long tests/long/sanitize.sh "$own" thread
 plant qemu core/node.c 's/^        return 2;/\n#ifdef __aarch64__\n        return 4;\n#endif\n        return 2;/' 'Failed|FAIL' \
   long tests/long/qemu.sh "$own"
-plant sixth tests/long/sixth/op_kernel/swish_glu_grad.cpp '1s/^/#error planted\n/' 'planted' \
+plant sixth examples/operator/op_kernel/swish_glu_grad.cpp '1s/^/#error planted\n/' 'planted' \
   long tests/long/sixth.sh "$own" quick
 plant frameworks framework/python/ascgrad/_names.py 's/"half": 0, "interleave": 1/"half": 1, "interleave": 0/' 'FAIL test_' torch
 plant tally tests/tally.py 's/("failed", "skipped without a reason")/("skipped", "none")/' 'FAIL test_' tally

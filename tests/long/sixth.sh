@@ -1,15 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The promise of docs/architecture.md: a sixth operator is the files that the page names, and nothing else. The files of
-# one (tests/long/sixth: a float attribute, an optional input, two outputs) are laid over a copy of the tree; it builds,
+# one (examples/operator: a float attribute, an optional input, two outputs) are laid over a copy of the tree; it builds,
 # its tests pass, every tier runs its rows, and leaving out any one file fails with that file's name.
 #     sixth.sh BUILD [quick]        quick: the leaving out and the tests that every operator has; else the whole short tier
 set -eu
 build=$(cd "$1" && pwd)
 quick=${2:-}
 cd "$(dirname "$0")/../.."
-root=$PWD
-here=$PWD/tests/long/sixth
+here=$PWD/examples/operator
 tree=$build/sixth
 python=${PYTHON:-/usr/bin/python3}
 op=SwishGluGrad kernel=swish_glu_grad family=swish_glu
@@ -28,14 +27,12 @@ files="op_proto/${family}_infer.c op_tiling/${family}_tiling.c op_kernel/${kerne
   op_reference/$kernel.c op_reference/${kernel}_rows.h tests/op_tiling/property_$family.c docs/$kernel.md docs/zh/$kernel.md"
 for file in $files; do
   [ ! -e "$file" ] || die "$file is there already"
-  cp "$here/$file" "$tree/$file"
 done
-(cd "$here" && find . -type f ! -name reg_op.h | sed 's,^\./,,' | LC_ALL=C sort) >"$build/sixth.have"
+(cd "$here" && find . -type f ! -name reg_op.h ! -name add.sh | sed 's,^\./,,' | LC_ALL=C sort) >"$build/sixth.have"
 # shellcheck disable=SC2086
-printf '%s\n' $files | LC_ALL=C sort | cmp -s - "$build/sixth.have" || die "tests/long/sixth has other files than the page"
+printf '%s\n' $files | LC_ALL=C sort | cmp -s - "$build/sixth.have" || die "examples/operator has other files than the page"
 cd "$tree"
-awk -v block="$here/reg_op.h" '/^\/\* clang-format on/ { while ((getline line < block) > 0) print line } { print }' \
-  "$root/op_proto/inc/ascgrad_ops.h" >op_proto/inc/ascgrad_ops.h
+sh "$here/add.sh" "$tree"
 
 configure() { cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DASCGRAD_PYTHON="$python" >build.log 2>&1; }
 target() { cmake --build build -j "${JOBS:-$(nproc)}" --target "$@" >build.log 2>&1; }
