@@ -17,27 +17,6 @@
 #include "commands.h"
 #include "doctor_parts.h"
 
-static const char help[] =
-    "usage: ascgrad accept [--quick] [--op OP] [--out DIR] [--roads ge,aclnn] [--calibrate]\n"
-    "\n"
-    "Runs the installed operators on this machine's NPU and writes DIR/report.html, report.json,\n"
-    "junit.xml and ascgrad-accept.tar, which has all three. Nothing is sent anywhere.\n"
-    "\n"
-    "  --quick           8 rows per operator instead of 40 and the large ones\n"
-    "  --op OP           one operator only\n"
-    "  --out DIR         default: ascgrad-accept\n"
-    "  --roads LIST      ge, aclnn, or both; default: both\n"
-    "  --calibrate       fit the cycle model's constants to the times and print what they become\n"
-    "  --no-cann         do not run CANN's own operators beside ours\n"
-    "  --no-questions    do not ask the chip what only a chip can answer\n"
-    "  --list-questions  print those questions and what the twin assumes; nothing is run\n"
-    "  --device N        which NPU; default: 0\n"
-    "  --timeout S       seconds that a row may take before it is killed; default: 180\n"
-    "  --ge-runner FILE  use this runner instead of building one (share/accept/build_ge.sh)\n"
-    "\n"
-    "Exit status: 0 everything asked for passed, 1 wrong usage, 3 something did not, 4 the report\n"
-    "could not be written.\n";
-
 static bool set_roads(struct accept_options *o, const char *list) {
     char word[16];
     o->road[ROAD_GE] = o->road[ROAD_ACLNN] = false;
@@ -303,12 +282,8 @@ static void list_questions(void) {
 int cmd_accept(int argc, char **argv) {
     static struct accept a;
     for (int i = 0; i < argc; i++) {
-        const bool list = strcmp(argv[i], "--list-questions") == 0;
-        if (!list && strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
-        if (list)
-            list_questions();
-        else
-            fputs(help, stdout);
+        if (strcmp(argv[i], "--list-questions") != 0) continue;
+        list_questions();
         return EXIT_DONE;
     }
     int status = parse(&a.options, argc, argv);

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "commands.h"
+#include "help.h"
 #include "npy.h"
 #include "out.h"
 #include "perf_page.h"
@@ -43,7 +44,8 @@ static int add_input(struct request *r, struct words *w, char *word) {
     }
     if (w->what != FOR_RUN) {
         if (text_parse_spec(value, &r->in[i])) return EXIT_DONE;
-        complain("'%s' is not dtype[shape], such as fp16[2,64,128]", value);
+        complain("'%s' is not dtype[shape], such as fp16[2,64,128]; dtypes: fp32, fp16, bf16",
+                 value);
         r->in[i].rank = -1;
         return EXIT_USAGE;
     }
@@ -52,8 +54,10 @@ static int add_input(struct request *r, struct words *w, char *word) {
     if (bf16) value[n - 5] = 0;
     const char *wrong = npy_read(value, bf16, &r->in[i]);
     if (!wrong) return EXIT_DONE;
+    struct ascgrad_tensor spec;
+    const bool shape = text_parse_spec(value, &spec);
     r->in[i].rank = -1;
-    complain("%s: %s", value, wrong);
+    complain("%s: %s%s", value, wrong, shape ? "; run wants .npy files, perf takes shapes" : "");
     return EXIT_FILES;
 }
 
@@ -102,7 +106,12 @@ static int set_soc(struct request *r, struct words *w, char *word) {
         complain("--soc goes at most %d times", COMPARED);
         return EXIT_USAGE;
     }
-    w->soc[w->socs++] = r->soc = word;
+    const char *chip = help_chip(word);
+    if (!chip) {
+        help_unknown_chip(word);
+        return EXIT_USAGE;
+    }
+    w->soc[w->socs++] = r->soc = chip;
     return EXIT_DONE;
 }
 
@@ -154,7 +163,7 @@ static int one_option(struct request *r, struct words *w, int argc, char **argv,
            (strcmp(argv[0], options[k].name) != 0 || !(options[k].allowed & w->what)))
         k++;
     if (k == OPTIONS) {
-        complain("there is no option '%s' here; see ascgrad --help", argv[0]);
+        complain("'%s' is no option; see ascgrad --help", argv[0]);
         return EXIT_USAGE;
     }
     if (argc < 2) {
@@ -179,7 +188,7 @@ static int parse(struct request *r, struct words *w, int what, int argc, char **
         return EXIT_USAGE;
     }
     if (!request_begin(r, argv[0])) {
-        complain("there is no operator '%s'; see ascgrad ops", argv[0]);
+        help_unknown_operator(argv[0]);
         return EXIT_USAGE;
     }
     for (int i = 1, used; i < argc; i += used) {
@@ -259,11 +268,11 @@ int cmd_tile(int argc, char **argv) {
         status = report_code(ascgrad_tile(&call, plan, why), why);
     }
     if (status == EXIT_DONE) {
-        printf(
-            "{\n  \"op\": \"%s\",\n  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n"
-            "  \"sync_all\": %s,\n  \"tiling_bytes\": %zu,\n",
-            r.op.type, (unsigned long long)plan->key, plan->block_dim,
-            (unsigned long long)plan->workspace, plan->sync_all ? "true" : "false", plan->size);
+        printf("{\n  \"format\": 1,\n  \"op\": \"%s\",\n  \"key\": %llu,\n  \"block_dim\": %u,\n  "
+               "\"workspace\": %llu,\n"
+               "  \"sync_all\": %s,\n  \"tiling_bytes\": %zu,\n",
+               r.op.type, (unsigned long long)plan->key, plan->block_dim,
+               (unsigned long long)plan->workspace, plan->sync_all ? "true" : "false", plan->size);
         print_fields(r.op.type, plan);
         printf("  \"tiling_hex\": \"");
         for (size_t i = 0; i < plan->size; i++)
@@ -288,7 +297,7 @@ static void print_warnings(FILE *f, const struct ascgrad_report *p) {
 }
 
 static int print_report(FILE *f, const struct request *r, const struct ascgrad_report *p) {
-    fprintf(f, "{\n  \"op\": \"%s\",\n  \"soc\": \"%s\",\n", r->op.type,
+    fprintf(f, "{\n  \"format\": 1,\n  \"op\": \"%s\",\n  \"soc\": \"%s\",\n", r->op.type,
             r->soc ? r->soc : ascgrad_soc_name(0));
     fprintf(f, "  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n",
             (unsigned long long)p->key, p->block_dim, (unsigned long long)p->workspace);
@@ -442,6 +451,12 @@ int cmd_run(int argc, char **argv) {
     status = end_trace(&trace, status);
     if (status == EXIT_DONE) status = write_files(&r, &w);
     if (status == EXIT_DONE) status = write_report(&r, &w, &report);
+    bool kept = w.report || r.trace;
+    for (uint32_t i = 0; i < r.op.outputs; i++)
+        kept = kept || w.file[i];
+    if (status == EXIT_DONE && !kept)
+        printf("%s: done%s; --out NAME=FILE keeps an output\n", r.op.type,
+               r.fast || w.reference ? "" : ", and no rule was broken");
     request_free(&r);
     return status;
 }

@@ -15,6 +15,7 @@
 
 #include "check.h"
 #include "commands.h"
+#include "help.h"
 
 static const struct row rows[] = {
 #define CASE(op, text)          {op, text, NULL},
@@ -439,33 +440,39 @@ static struct tally check_operator(const char *type) {
     return tally;
 }
 
+static bool known_operator(const char *name) {
+    struct ascgrad_op_info op;
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++)
+        if (strcmp(name, op.type) == 0 || strcmp(name, op.kernel) == 0) return true;
+    return false;
+}
+
 int cmd_check(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[0], "--rows") == 0) return check_file(argv[1]);
-    bool list = argc && strcmp(argv[argc - 1], "--list") == 0;
-    const char *only = argc - list == 1 ? argv[0] : NULL;
+    const bool first = argc && strcmp(argv[0], "--list") == 0;
+    const bool list = first || (argc && strcmp(argv[argc - 1], "--list") == 0);
+    const char *only = argc - list == 1 ? argv[first] : NULL;
     if (argc - list > 1 || (only && only[0] == '-')) {
         complain("usage: ascgrad check [OP] [--list], or ascgrad check --rows FILE");
         return EXIT_USAGE;
     }
     struct tally all = {0};
     struct ascgrad_op_info op;
-    bool known = false;
+    if (only && !known_operator(only)) {
+        help_unknown_operator(only);
+        return EXIT_USAGE;
+    }
     if (!list)
         printf("%47s error beyond rounding / allowed\n%-28s %8s %8s %8s %8s\n", "", "operator",
                "passed", "failed", "fp32", "16 bits");
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
         if (only && strcmp(only, op.type) != 0 && strcmp(only, op.kernel) != 0) continue;
-        known = true;
         if (list) {
             list_rows(op.type);
             continue;
         }
         struct tally tally = check_operator(op.type);
         add_tally(&all, &tally);
-    }
-    if (!known) {
-        complain("there is no operator '%s'; see ascgrad ops", only);
-        return EXIT_USAGE;
     }
     if (!list) printf("%d passed, %d failed\n", all.passed, all.failed);
     return all.failed || (!list && !all.passed) ? EXIT_VIOLATION : EXIT_DONE;

@@ -188,7 +188,7 @@ int ascgrad_doctor(int argc, char **argv) {
             return STATUS_USAGE;
         }
     }
-    if (d->json) printf("{\n  \"checks\": [");
+    if (d->json) printf("{\n  \"format\": 1,\n  \"checks\": [");
     examine(d, opp);
     static const char *const verdict[] = {"ok", "warn", "fail"};
     if (d->json) {

@@ -5,6 +5,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #if defined __GLIBC__
 #include <malloc.h>
@@ -13,40 +14,7 @@
 #include "../twin/ascgrad.h"
 #include "commands.h"
 #include "doctor.h"
-
-static const char help[] =
-    "usage: ascgrad COMMAND ...\n"
-    "\n"
-    "  ops [--json]                      the IR of the operators\n"
-    "  infer OP --in NAME=SPEC ...       output shapes: one line per output\n"
-    "  tile  OP --in NAME=SPEC ...       what tiling decides, as JSON\n"
-    "  run   OP --in NAME=FILE --out NAME=FILE ...   run on the CPU twin\n"
-    "  perf  OP --in NAME=SPEC ...       cycle model, data in memory and in the L2, as JSON\n"
-    "  check [OP] [--list]               every operator on the twin against the reference\n"
-    "  check --rows FILE                 the same for your own rows: OP NAME=SPEC ... NAME=VALUE\n"
-    "  support                           the support matrix\n"
-    "  doctor [--opp DIR] [--json]       is the package installed, first, loadable, for this "
-    "chip?\n"
-    "  accept [--quick] [--out DIR]      the installed operators on this machine's chip, with a "
-    "report;\n"
-    "                                    ascgrad accept --help says more\n"
-    "  fusion on|off|status [--opp DIR]  the graph pass of the installed package\n"
-    "  ttk DIR                           the rows as cases of the vendor's test kit\n"
-    "  version\n"
-    "\n"
-    "SPEC is dtype[shape]: fp32[2,4,128], bf16[], fp16[2,-1,5,128] (infer only), fp32[-2] (unknown "
-    "rank).\n"
-    "FILE is NumPy .npy in C order: <f4, <f2, or <u2 with the suffix :bf16 (x=x.npy:bf16).\n"
-    "More for infer, tile, run, perf: --attr NAME=VALUE (mode=1, need_backward=false, "
-    "qSeqLen=5,7,9),\n"
-    "--soc NAME (default %s), --cores N. run: --fast, --report FILE, --reference. perf, run: "
-    "--trace "
-    "FILE.\n"
-    "perf --html FILE: a page with pictures; --soc and --cores may then be given several times.\n"
-    "An optional input is left out.\n"
-    "\n"
-    "Exit status: 0 done, 1 wrong usage, 2 the operator refuses, 3 the twin found a violation,\n"
-    "4 file trouble. doctor: 0 well (perhaps with warnings), 2 something fails.\n";
+#include "help.h"
 
 void complain(const char *format, ...) {
     va_list args;
@@ -57,35 +25,103 @@ void complain(const char *format, ...) {
     va_end(args);
 }
 
+static int cmd_help(int argc, char **argv) {
+    if (argc <= 1 && help_print(argc ? argv[0] : NULL)) return EXIT_DONE;
+    help_unknown_command(argv[0]);
+    return EXIT_USAGE;
+}
+
+static int cmd_man(int argc, char **argv) {
+    (void)argv;
+    if (argc == 0) return help_man(), EXIT_DONE;
+    complain("usage: ascgrad man");
+    return EXIT_USAGE;
+}
+
+static int cmd_completion(int argc, char **argv) {
+    if (argc == 1 && help_completion(argv[0])) return EXIT_DONE;
+    complain("usage: ascgrad completion bash");
+    return EXIT_USAGE;
+}
+
+static int cmd_version(int argc, char **argv) {
+    (void)argv;
+    if (argc == 0) return printf("ascgrad %s\n", ascgrad_version()), EXIT_DONE;
+    complain("usage: ascgrad version");
+    return EXIT_USAGE;
+}
+
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"ops", cmd_ops},         {"infer", cmd_infer},       {"tile", cmd_tile},
-    {"run", cmd_run},         {"perf", cmd_perf},         {"check", cmd_check},
-    {"support", cmd_support}, {"doctor", ascgrad_doctor}, {"fusion", cmd_fusion},
-    {"ttk", cmd_ttk},
+    {"ops", cmd_ops},         {"infer", cmd_infer},
+    {"tile", cmd_tile},       {"run", cmd_run},
+    {"perf", cmd_perf},       {"check", cmd_check},
+    {"support", cmd_support}, {"doctor", ascgrad_doctor},
+    {"fusion", cmd_fusion},   {"ttk", cmd_ttk},
+    {"accept", cmd_accept},   {"help", cmd_help},
+    {"man", cmd_man},         {"completion", cmd_completion},
+    {"version", cmd_version},
 };
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* The command's words with --option=VALUE as two words; options are looked up in the help. words
+ * has room for twice argc. -1: there is no such option. */
+static int split_words(const char *command, int argc, char **argv, char **words) {
+    int n = 0;
+    for (int i = 0; i < argc; i++) {
+        words[n++] = argv[i];
+        if (strncmp(argv[i], "--", 2) != 0) continue;
+        char *value = strchr(argv[i], '=');
+        const enum help_option option = help_find_option(command, argv[i]);
+        if (option == OPTION_UNKNOWN) {
+            help_unknown_option(command, argv[i]);
+            return -1;
+        }
+        if (option == OPTION_SWITCH && value) {
+            complain("%.*s takes no value", (int)(value - argv[i]), argv[i]);
+            return -1;
+        }
+        if (option == OPTION_SWITCH) continue;
+        if (value) {
+            *value = 0;
+            words[n++] = value + 1;
+        } else if (i + 1 < argc) {
+            words[n++] = argv[++i];
+        }
+    }
+    return n;
+}
 
 static int run(int argc, char **argv) {
     if (argc < 2) {
-        fprintf(stderr, help, ascgrad_soc_name(0));
+        fputs("usage: ascgrad COMMAND ...; ascgrad --help lists the commands\n", stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "accept") == 0) return cmd_accept(argc - 2, argv + 2);
-    for (int i = 1; i < argc; i++)
+    const char *command = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+    if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0) command = "help";
+    size_t k = 0;
+    while (k < COMMANDS && strcmp(command, commands[k].name) != 0)
+        k++;
+    if (k == COMMANDS) {
+        help_unknown_command(command);
+        return EXIT_USAGE;
+    }
+    for (int i = 2; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            printf(help, ascgrad_soc_name(0));
+            help_print(command);
             return EXIT_DONE;
         }
-    if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
-        printf("ascgrad %s\n", ascgrad_version());
-        return EXIT_DONE;
+    char **words = calloc(2 * (size_t)argc, sizeof *words);
+    if (!words) {
+        complain("out of memory");
+        return EXIT_FILES;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
-    complain("there is no command '%s'; see ascgrad --help", argv[1]);
-    return EXIT_USAGE;
+    const int n = split_words(command, argc - 2, argv + 2, words);
+    const int status = n < 0 ? EXIT_USAGE : commands[k].run(n, words);
+    free(words);
+    return status;
 }
 
 /* A checked run gives back megabytes for each core, and the next run wants them again: to get them

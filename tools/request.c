@@ -209,6 +209,11 @@ bool request_attr(struct request *r, const char *text, char why[ASCGRAD_WHY]) {
                      text + n + 1);
         return s->set;
     }
-    snprintf(why, ASCGRAD_WHY, "%s has no attribute '%s'", r->op.type, text);
+    int n = snprintf(why, ASCGRAD_WHY, "%s has no attribute '%.*s'; it has", r->op.type,
+                     (int)strcspn(text, "="), text);
+    for (uint32_t i = 0; i < r->op.attrs && n > 0 && n < ASCGRAD_WHY; i++)
+        n +=
+            snprintf(why + n, (size_t)(ASCGRAD_WHY - n), "%s %s", i ? "," : "", r->op.attr[i].name);
+    if (!r->op.attrs && n < ASCGRAD_WHY) snprintf(why + n, (size_t)(ASCGRAD_WHY - n), " none");
     return false;
 }

@@ -5,6 +5,7 @@ set -u
 ascgrad=$1
 python=$2
 ir=$3
+page=$(cd "$(dirname "$0")/../.." && pwd)/docs/command.md
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -70,6 +71,54 @@ expect 1 'usage:' "$ascgrad"
 expect 1 "no command 'frobnicate'" "$ascgrad" frobnicate
 expect 1 "no operator 'Nope'" "$ascgrad" infer Nope
 expect 1 'which operator' "$ascgrad" infer
+
+# help: of all, of one; the page and the completion made of it; what is nearly right; both styles of options
+expect 0 'cycle model' "$ascgrad" help
+expect 0 '--html FILE' "$ascgrad" perf --help
+expect 0 '--html FILE' "$ascgrad" help perf
+expect 1 "no command 'pref'; did you mean perf?" "$ascgrad" pref
+expect 1 'there are ops, infer' "$ascgrad" help frobnicate
+expect 1 'did you mean RopeGrad? There are RotaryMulGrad' "$ascgrad" infer RopeGard
+expect 1 "no chip 'ascend910b7'; did you mean ascend910b" "$ascgrad" tile RopeGrad --soc ascend910b7
+expect 1 'ascend350_354f' "$ascgrad" tile RopeGrad --soc=h100
+expect 1 'did you mean --quick?' "$ascgrad" accept --quik
+expect 1 '--json takes no value' "$ascgrad" ops --json=1
+expect 1 'dtypes: fp32, fp16, bf16' "$ascgrad" infer ExpSegsumGrad --in 'grad_self=bfloat16[4]'
+expect 1 "no attribute 'mod'; it has qSeqLen, exact_grad, head_size" "$ascgrad" infer RopeGrad --attr mod=1
+expect 4 'perf takes shapes' "$ascgrad" run ExpSegsumGrad --in 'grad_self=bf16[4,4]'
+expect 0 '--out NAME=FILE keeps an output' "$ascgrad" run ExpSegsumGrad --in grad_output=a.npy --in grad_self=a.npy
+expect 0 'grad_input=fp16[2,-1]' "$ascgrad" infer ExpSegsumGrad --in='grad_output=fp16[2,-1,-1]' --in='grad_self=fp16[2,-1,-1]'
+expect 0 'ExpSegsumGrad grad_output' "$ascgrad" check --list ExpSegsumGrad
+for command in infer tile run perf accept; do # every option with a value that the help has is one
+  for option in $("$ascgrad" "$command" --help | sed -n 's/^  \(--[a-z-]*\) [A-Z].*/\1/p'); do
+    case $command in
+      accept) expect 1 "$option wants a value" "$ascgrad" accept "$option" ;;
+      *) expect 1 "$option wants a value" "$ascgrad" "$command" RopeGrad "$option" ;;
+    esac
+  done
+done
+for family in ascend910b ascend910_93 ascend950 ascend350 ascend910; do
+  expect 0 '"format": 1' "$ascgrad" tile RotaryMulGrad --soc $family --in 'x=fp16[1,2,3,64]' --in 'r1=fp16[1,2,1,64]' \
+    --in 'r2=fp16[1,2,1,64]' --in 'dy=fp16[1,2,3,64]'
+done
+expect 0 "default: $("$ascgrad" perf ExpSegsumGrad --in 'grad_output=fp32[4,4]' --in 'grad_self=fp32[4,4]' |
+  sed -n 's/.*"soc": "\(.*\)".*/\1/p')" "$ascgrad" tile --help
+"$ascgrad" completion bash >completion.sh
+cat >complete.sh <<'SH'
+. ./completion.sh
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_ascgrad
+echo "${COMPREPLY[@]}"
+SH
+expect 0 '--html' bash complete.sh ascgrad perf --h
+expect 0 'ascend910_93' bash complete.sh ascgrad tile RopeGrad --soc ascend910_
+expect 0 'RopeGrad' bash complete.sh ascgrad tile Rop
+expect 1 'completion bash' "$ascgrad" completion fish
+expect 0 '.SS accept' "$ascgrad" man
+if command -v groff >/dev/null; then
+  "$ascgrad" man | groff -man -Tutf8 -ww >page 2>errors
+  expect 0 '' sh -c 'grep -q "doctor" page && [ ! -s errors ]'
+fi
 
 # infer: known, unknown dimensions and rank, refusals
 expect 0 'grad_input=fp16[2,-1]' "$ascgrad" infer ExpSegsumGrad --in 'grad_output=fp16[2,-1,-1]' --in 'grad_self=fp16[2,-1,-1]'
@@ -267,6 +316,25 @@ assert rows == {"S", "V", "MTE2", "MTE3"}, rows
 assert p["warnings"] == 0 and p["warning"] == []
 PY
 expect 1 'every dimension' "$ascgrad" perf ExpSegsumGrad --in 'grad_output=bf16[-1,-1]' --in 'grad_self=bf16[-1,-1]'
+
+# every key of every JSON output stands in docs/command.md
+"$ascgrad" doctor --json --opp nowhere >doctor.json
+expect 0 'keys' "$python" - "$(dirname "$ir")" "$page" <<'PY'
+import json, re, sys
+page, seen = open(sys.argv[2], encoding="utf-8").read(), set()
+def walk(value, stop=()):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            seen.add(key)
+            if key not in stop: walk(inner, stop)
+    elif isinstance(value, list):
+        for inner in value: walk(inner, stop)
+for name in ("ops", "tile", "perf", "doctor"):
+    walk(json.load(open(name + ".json")), ("fields", "checks", "owners"))
+missing = sorted(key for key in seen if f"`{key}`" not in page)
+assert not missing and len(seen) > 50, missing
+print(len(seen), "keys")
+PY
 
 # check
 expect 0 'ExpSegsumGrad grad_output' "$ascgrad" check ExpSegsumGrad --list
