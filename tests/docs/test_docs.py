@@ -51,11 +51,24 @@ def run_blocks(name, text, folder, bin_dir):
         note(done.returncode == 0, f"{name}:{line}: status {done.returncode}\n{match.group(2)}{done.stderr[-600:]}")
 
 
+def anchors(path):
+    """Where a link into the page may lead: its headings as forges name them, and <a id="...">."""
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"^```.*?^```$", "", file.read(), flags=re.S | re.M)
+    titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in re.findall(r"^#+ (.*)$", text, re.M)]
+    slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    return slugs | set(re.findall(r'<a id="([^"]*)"', text))
+
+
 def check_links(name, text):
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-        if not re.match(r"[a-z]+:", target):
-            there = os.path.exists(os.path.join(ROOT, os.path.dirname(name), target))
-            note(there, f"{name}: the link to {target} leads nowhere")
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path = os.path.normpath(os.path.join(ROOT, os.path.dirname(name), target)) if target else os.path.join(ROOT, name)
+        there = os.path.exists(path)
+        note(there, f"{name}: the link to {target} leads nowhere")
+        if anchor and there and path.endswith(".md"):
+            note(anchor in anchors(path), f"{name}: {target or 'the page'} has no place #{anchor}")
 
 
 def check_support(name, text):
@@ -75,7 +88,8 @@ def check_errors():
 def main():
     sys.path.insert(0, os.path.join(ROOT, "framework", "python"))
     folder, bin_dir = sandbox()
-    for name in glob.glob(os.path.join(ROOT, "docs", "zh", "*.md")):  # test_zh.py holds them to the English ones
+    more = ("docs/zh/*.md", "framework/*/README.md", "examples/*/README.md")
+    for name in sorted(n for pattern in more for n in glob.glob(os.path.join(ROOT, pattern))):  # their code has other tests
         check_links(os.path.relpath(name, ROOT), open(name, encoding="utf-8").read())
     for name, text in pages().items():
         run_blocks(name, text, folder, bin_dir)

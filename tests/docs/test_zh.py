@@ -8,7 +8,9 @@ import sys
 from collections import Counter
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-PAGES = ["install", "troubleshooting", "accept", "clients"] + [op["kernel"] for op in json.load(open(sys.argv[1], encoding="utf-8"))]
+PAGES = ["README", "install", "troubleshooting", "accept", "clients", "command", "first_operator", "own_kernel"] + [
+    op["kernel"] for op in json.load(open(sys.argv[1], encoding="utf-8"))]
+PAIRS = [("README.md", "README.zh.md")] + [(f"docs/{page}.md", f"docs/zh/{page}.md") for page in PAGES]
 FENCE = re.compile(r"^```.*?^```$", re.S | re.M)
 failures = []
 
@@ -36,25 +38,29 @@ def figures(body):
     return Counter(re.sub(r"(?<=\d)[,,](?=\d{3})", "", n) for n in re.findall(r"\d+(?:[.,]\d+)*", prose(body)))
 
 
-def targets(body):
-    """Where links lead, seen from docs/."""
-    return Counter(os.path.normpath(re.sub(r"^\.\./", "", t)) for t in re.findall(r"\]\(([^)\s]+)\)", body))
+def targets(body, page):
+    """Where links lead: a page and its Chinese one are the same place."""
+    found = Counter()
+    for target in re.findall(r"\]\(([^)\s]+)\)", body):
+        if not re.match(r"#|[a-z]+:", target):
+            target = os.path.normpath(os.path.join(os.path.dirname(page), target))
+        found[re.sub(r"^docs/zh/", "docs/", target).replace("README.zh.md", "README.md")] += 1
+    return found
 
 
 def compare(name, where, what, english, chinese):
     if english != chinese:
         if isinstance(english, Counter):
             english, chinese = dict(english - chinese), dict(chinese - english)
-        failures.append(f"docs/zh/{name}.md, {where}: {what}: English {english}, Chinese {chinese}")
+        failures.append(f"{name}, {where}: {what}: English {english}, Chinese {chinese}")
 
 
-def check(name):
-    path = [os.path.join(ROOT, "docs", folder, name + ".md") for folder in ("", "zh")]
-    for p in path:
-        if not os.path.exists(p):
-            failures.append(f"{os.path.relpath(p, ROOT)} is missing")
+def check(page, name):
+    for p in page, name:
+        if not os.path.exists(os.path.join(ROOT, p)):
+            failures.append(f"{p} is missing")
             return
-    english, chinese = (sections(open(p, encoding="utf-8").read()) for p in path)
+    english, chinese = (sections(open(os.path.join(ROOT, p), encoding="utf-8").read()) for p in (page, name))
     compare(name, "the page", "levels of headings", [s[0] for s in english], [s[0] for s in chinese])
     for (_, title, a, code), (_, other, b, same) in zip(english, chinese):
         where = f"'{title or 'before the first heading'}'"
@@ -63,13 +69,13 @@ def check(name):
         compare(name, where, "tables", tables(a), tables(b))
         compare(name, where, "words in code type", *code_type)
         compare(name, where, "figures", figures(title + a), figures(other + b))
-        compare(name, where, "links", targets(a), targets(b))
+        compare(name, where, "links", targets(a, page), targets(b, name))
         if len(prose(a).split()) > 12 and not re.search(r"[\u4e00-\u9fff]", b):
-            failures.append(f"docs/zh/{name}.md, {where} is not in Chinese")
+            failures.append(f"{name}, {where} is not in Chinese")
 
 
-for page in PAGES:
-    check(page)
+for pair in PAIRS:
+    check(*pair)
 print("\n".join(failures))
-print(f"{len(PAGES) - len({f.split(',')[0] for f in failures})} passed, {len({f.split(',')[0] for f in failures})} failed")
+print(f"{len(PAIRS) - len({f.split(',')[0] for f in failures})} passed, {len({f.split(',')[0] for f in failures})} failed")
 sys.exit(bool(failures))
