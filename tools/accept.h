@@ -235,7 +235,7 @@ bool accept_passed(const struct accept *a);
 /* accept_fit.c */
 void accept_fit(struct accept *a);
 
-/* The files of the report as text; accept_tar.c packs them. */
+/* The files of the report as text; accept_zip.c packs them. */
 void accept_json(const struct accept *a, struct text *out);
 void accept_junit(const struct accept *a, struct text *out);
 void accept_html(const struct text *json, struct text *out);
@@ -243,7 +243,7 @@ struct accept_file {
     const char *name;
     const struct text *text;
 };
-void accept_tar(const struct accept_file *file, size_t files, struct text *out);
+void accept_zip(const struct accept_file *file, size_t files, struct text *out);
 
 const char *accept_road_name(enum road road);
 const char *accept_verdict_name(enum verdict verdict);

@@ -173,11 +173,11 @@ static bool write_report(const struct accept *a) {
     const struct accept_file file[4] = {{"report.json", &text[0]},
                                         {"report.html", &text[1]},
                                         {"junit.xml", &text[2]},
-                                        {"ascgrad-accept.tar", &text[3]}};
+                                        {"ascgrad-accept.zip", &text[3]}};
     accept_json(a, &text[0]);
     accept_html(&text[0], &text[1]);
     accept_junit(a, &text[2]);
-    accept_tar(file, 3, &text[3]);
+    accept_zip(file, 3, &text[3]);
     mkdirat(a->from_fd, a->options.out, 0755);
     const int dir = openat(a->from_fd, a->options.out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = dir >= 0;
@@ -269,7 +269,7 @@ static int run(struct accept *a) {
     printf("%s%s\n", good ? "accepted" : "not accepted",
            strcmp(a->doctor_worst, "fail") == 0 ? " (ascgrad doctor says why)" : "");
     if (written)
-        printf("%s/report.html and, to send, %s/ascgrad-accept.tar\n", a->options.out,
+        printf("%s/report.html and, to send, %s/ascgrad-accept.zip\n", a->options.out,
                a->options.out);
     return !good ? EXIT_VIOLATION : written ? EXIT_DONE : EXIT_FILES;
 }
