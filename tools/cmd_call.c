@@ -296,9 +296,58 @@ static void print_warnings(FILE *f, const struct ascgrad_report *p) {
     fprintf(f, "%s]\n}\n", p->warnings ? "\n  " : "");
 }
 
+/* An attribute that was given, as JSON. */
+static void print_setting(FILE *f, const char *type, const struct ascgrad_setting *s) {
+    struct text_float text;
+    const bool real = strstr(type, "loat") != NULL;
+    if (strncmp(type, "list", 4) != 0) {
+        if (strcmp(type, "bool") == 0)
+            fputs(s->value ? "true" : "false", f);
+        else if (real)
+            fputs(text_print_float(s->real, &text), f);
+        else
+            fprintf(f, "%lld", (long long)s->value);
+        return;
+    }
+    fputc('[', f);
+    for (size_t i = 0; i < s->count; i++) {
+        if (i) fputs(", ", f);
+        if (real)
+            fputs(text_print_float(s->reals[i], &text), f);
+        else
+            fprintf(f, "%lld", (long long)s->list[i]);
+    }
+    fputc(']', f);
+}
+
+/* What was asked: the inputs and attributes that were given. */
+static void print_call(FILE *f, const struct request *r) {
+    const char *comma = "";
+    fputs("  \"inputs\": {", f);
+    for (uint32_t i = 0; i < r->op.inputs; i++) {
+        char dims[640];
+        if (r->in[i].rank < 0) continue;
+        text_print_dims(dims, sizeof dims, &r->in[i]);
+        fprintf(f, "%s\"%s\": \"%s[%s]\"", comma, r->op.in[i].name, text_dtype(r->in[i].dtype),
+                dims);
+        comma = ", ";
+    }
+    fputs("},\n  \"attrs\": {", f);
+    comma = "";
+    for (uint32_t i = 0; i < r->op.attrs; i++) {
+        if (!r->attr[i].set) continue;
+        fprintf(f, "%s\"%s\": ", comma, r->op.attr[i].name);
+        print_setting(f, r->op.attr[i].type, &r->attr[i]);
+        comma = ", ";
+    }
+    fputs("},\n", f);
+}
+
 static int print_report(FILE *f, const struct request *r, const struct ascgrad_report *p) {
-    fprintf(f, "{\n  \"format\": 1,\n  \"op\": \"%s\",\n  \"soc\": \"%s\",\n", r->op.type,
-            r->soc ? r->soc : ascgrad_soc_name(0));
+    fprintf(f,
+            "{\n  \"format\": 1,\n  \"version\": \"%s\",\n  \"op\": \"%s\",\n  \"soc\": \"%s\",\n",
+            ascgrad_version(), r->op.type, r->soc ? r->soc : ascgrad_soc_name(0));
+    print_call(f, r);
     fprintf(f, "  \"key\": %llu,\n  \"block_dim\": %u,\n  \"workspace\": %llu,\n",
             (unsigned long long)p->key, p->block_dim, (unsigned long long)p->workspace);
     fprintf(f,

@@ -314,6 +314,7 @@ rows = {e["tid"] for e in trace["traceEvents"]}
 assert [trace["otherData"][key] for key in ("memory", "time_us", "time_l2_us")] == ["cold", p["time_us"], p["time_l2_us"]]
 assert rows == {"S", "V", "MTE2", "MTE3"}, rows
 assert p["warnings"] == 0 and p["warning"] == []
+assert p["inputs"] == {"grad_output": "bf16[16,128,128]", "grad_self": "bf16[16,128,128]"} and p["attrs"] == {}, p
 PY
 expect 1 'every dimension' "$ascgrad" perf ExpSegsumGrad --in 'grad_output=bf16[-1,-1]' --in 'grad_self=bf16[-1,-1]'
 
@@ -330,7 +331,7 @@ def walk(value, stop=()):
     elif isinstance(value, list):
         for inner in value: walk(inner, stop)
 for name in ("ops", "tile", "perf", "doctor"):
-    walk(json.load(open(name + ".json")), ("fields", "checks", "owners"))
+    walk(json.load(open(name + ".json")), ("fields", "checks", "owners", "inputs", "attrs") if name != "ops" else ())
 missing = sorted(key for key in seen if f"`{key}`" not in page)
 assert not missing and len(seen) > 50, missing
 print(len(seen), "keys")

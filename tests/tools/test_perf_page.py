@@ -12,7 +12,7 @@ import browser
 
 ASCGRAD = sys.argv[1]
 ROTARY = ["RotaryPositionEmbeddingGrad", "--in", "dy=bf16[1,64,8,128]", "--in", "x=bf16[1,64,8,128]",
-          "--in", "cos=bf16[1,64,1,128]", "--in", "sin=bf16[1,64,1,128]"]
+          "--in", "cos=bf16[1,64,1,128]", "--in", "sin=bf16[1,64,1,128]", "--attr", "mode=1"]
 KEYS = """
 const canvas = document.querySelector("canvas[tabindex]"), root = document.documentElement;
 canvas.focus();
@@ -61,6 +61,9 @@ def test_one(folder):
         assert root["data-focus"] == root["data-zoomed"] == root["data-back"] == "true", root
         assert "core" in root["data-picked"] and ".h:" in root["data-picked"], root
         assert root["data-wide"] == "false", f"wider than {width}"
+        call = next(tag["text"] for tag in page.having("id") if tag["id"] == "call")
+        for words in ("dy=bf16[1,64,8,128]", "cos=bf16[1,64,1,128]", "mode=1", "ascend910b1", "ascgrad " + report["version"]):
+            assert words in call, (words, call)
     run, = data(name)
     assert sum(t[2] for t in run["tensors"]) == report["gm_read"]
     assert sum(t[3] for t in run["tensors"]) == report["gm_write"]
