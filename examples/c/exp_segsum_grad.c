@@ -2,10 +2,11 @@
  *
  * Runs one operator on the CPU through libascgrad and prints its result and what the twin counted.
  *
- *     cc exp_segsum_grad.c $(pkg-config --cflags --libs ascgrad) -o exp_segsum_grad &&
- * ./exp_segsum_grad
+ *     export PKG_CONFIG_PATH=P/lib/pkgconfig LD_LIBRARY_PATH=P/lib
+ *     cc exp_segsum_grad.c $(pkg-config --cflags --libs ascgrad) -o exp_segsum_grad
+ *     ./exp_segsum_grad
  *
- * Prints: 0 3 4 3
+ * prints 0 3 4 3, after `cmake --install build --prefix P` in a clone that was built.
  */
 #include <ascgrad.h>
 #include <stdio.h>

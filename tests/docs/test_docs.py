@@ -88,7 +88,7 @@ def check_errors():
 def main():
     sys.path.insert(0, os.path.join(ROOT, "framework", "python"))
     folder, bin_dir = sandbox()
-    more = ("docs/zh/*.md", "framework/*/README.md", "examples/*/README.md")
+    more = ("docs/zh/*.md", "framework/*/README.md", "examples/README.md", "examples/*/README.md")
     for name in sorted(n for pattern in more for n in glob.glob(os.path.join(ROOT, pattern))):  # their code has other tests
         check_links(os.path.relpath(name, ROOT), open(name, encoding="utf-8").read())
     for name, text in pages().items():
