@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Chinese pages say what the English ones say, as far as a program can tell: headings, code, tables, words in code
-type (commands, names, error sentences), figures and links agree, section by section."""
+type (commands, names, error sentences), figures and links agree, section by section. Punctuation beside Chinese
+characters is full-width, as their readers write it.
+
+    test_zh.py IR.json [--write]        --write: makes it so
+"""
 import json
 import os
 import re
@@ -12,7 +16,36 @@ PAGES = ["README", "install", "troubleshooting", "accept", "clients", "command",
     op["kernel"] for op in json.load(open(sys.argv[1], encoding="utf-8"))]
 PAIRS = [("README.md", "README.zh.md")] + [(f"docs/{page}.md", f"docs/zh/{page}.md") for page in PAGES]
 FENCE = re.compile(r"^```.*?^```$", re.S | re.M)
+HAN = "\u3001-\u303f\u4e00-\u9fff\uff01-\uff5e"
+NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|<!--.*?-->|<a [^>]*>|\]\([^)\s]*\)|https?://\S+", re.S | re.M)
 failures = []
+
+
+def typeset(text):
+    """The page with full-width punctuation wherever a Chinese character is beside it."""
+    kept = []
+    text = NOT_PROSE.sub(lambda m: kept.append(m.group()) or f"\0{len(kept) - 1}\0", text)
+    inside = r"(?:[^()\n]|\n(?!\n))*"
+    text = re.sub(rf"\(({inside}[{HAN}]{inside})\)", r"（\1）", text)
+    text = re.sub(rf"(?<=[{HAN}]) ?\(({inside})\)", r"（\1）", text)
+    for half, full in zip(",:;!?", "，：；！？"):
+        text = re.sub(rf"(?<=[{HAN}]){re.escape(half)} ?|(?<=\S){re.escape(half)} ?(?=[{HAN}])", full, text)
+    text = re.sub(r"([，：；！？）]) (?=[^\s|])", r"\1", text)
+    text = re.sub(rf"(?<=[{HAN}]) （", "（", text)
+    return re.sub(r"\0(\d+)\0", lambda m: kept[int(m.group(1))], text)
+
+
+def check_typesetting(name):
+    path = os.path.join(ROOT, name)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    better = typeset(text)
+    if "--write" in sys.argv:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(better)
+    elif better != text:
+        line, wrong = next((i, a) for i, (a, b) in enumerate(zip(text.splitlines(), better.splitlines()), 1) if a != b)
+        failures.append(f"{name}, line {line}: half-width punctuation: {wrong[:80]}; test_zh.py --write puts it right")
 
 
 def sections(text):
@@ -75,6 +108,8 @@ def check(page, name):
 
 
 for pair in PAIRS:
+    if os.path.exists(os.path.join(ROOT, pair[1])):
+        check_typesetting(pair[1])
     check(*pair)
 print("\n".join(failures))
 print(f"{len(PAIRS) - len({f.split(',')[0] for f in failures})} passed, {len({f.split(',')[0] for f in failures})} failed")
