@@ -36,7 +36,7 @@ static const struct {
     {"RotaryMulGrad", MUL},
     {"NormRopeConcatGrad", CONCAT},
 };
-enum { GOOD = sizeof good / sizeof good[0] };
+enum { GOOD = sizeof good / sizeof good[0], HOLE = 0x5a };
 
 static struct call call;
 static struct call_workspace workspace;
@@ -177,51 +177,66 @@ static void mixed_dtypes(void **state) {
     refused(INVALID, "normQueryMean is fp16, but beside gradQueryOutput of fp16 it must be fp32");
 }
 
+/* An output with a hole behind every element; its memory, or NULL if it has no elements. */
+static uint8_t *spread(struct call_tensor *t, const struct ascgrad_shape *s, int32_t dtype) {
+    int64_t stride[ASCGRAD_MAX_RANK], step = 2;
+    if (t->bytes == 0) return NULL;
+    for (uint64_t k = s->rank; k-- > 0; step *= s->dim[k])
+        stride[k] = step;
+    const size_t bytes = (size_t)step * ascgrad_dtype_size(dtype);
+    uint8_t *wide = malloc(bytes);
+    assert_non_null(wide);
+    memset(wide, HOLE, bytes);
+    drop(t);
+    t->acl = aclCreateTensor(s->dim, s->rank, (aclDataType)dtype, stride, 0, ACL_FORMAT_ND, &step,
+                             1, wide);
+    return wide;
+}
+
+/* Takes the elements out of the holes, which must be as they were. */
+static void collect(struct call_tensor *t, const uint8_t *wide, size_t size) {
+    for (size_t k = 0; k < t->bytes / size; k++) {
+        memcpy((uint8_t *)t->device + k * size, wide + 2 * k * size, size);
+        for (size_t j = 0; j < size; j++)
+            assert_int_equal(wide[(2 * k + 1) * size + j], HOLE);
+    }
+}
+
 /* Every output in turn, and all at once, with gaps: the results come to their places, and what is
  * between them stays. Then once more without gaps, with the same executors from the pool. */
+static void with_gaps(const char *type, const char *row, const char *dtype) {
+    make(type, row, dtype);
+    const uint32_t outputs = call.row.ir->outputs;
+    call_end(&call);
+    for (uint32_t which = 0; which <= outputs; which++) {
+        uint8_t *wide[ASCGRAD_MAX_OUTPUTS] = {NULL};
+        make(type, row, dtype);
+        for (uint32_t o = 0; o < outputs; o++)
+            if (which == outputs || which == o)
+                wide[o] = spread(&call.out[o], &call.row.out[o], call.row.node.out[o].dtype);
+        const aclnnStatus got = call_run(&call, &workspace);
+        if (got != ACL_SUCCESS)
+            fail_msg("%s, %s, %u: %d, %s", call.functions->name, dtype, which, got,
+                     aclGetRecentErrMsg());
+        for (uint32_t o = 0; o < outputs; o++)
+            if (wide[o])
+                collect(&call.out[o], wide[o], ascgrad_dtype_size(call.row.node.out[o].dtype));
+        const char *why = call_compare(&call);
+        if (why) fail_msg("%s, %s, %u: %s", call.functions->name, dtype, which, why);
+        call_end(&call);
+        for (uint32_t o = 0; o < outputs; o++)
+            free(wide[o]);
+        make(type, row, dtype);
+        accepted();
+    }
+}
+
 static void outputs_with_gaps(void **state) {
     (void)state;
-    for (size_t i = 0; i < GOOD; i++) {
-        make(good[i].type, good[i].row, "bf16");
-        const uint32_t outputs = call.row.ir->outputs;
-        call_end(&call);
-        for (uint32_t which = 0; which <= outputs; which++) {
-            uint16_t *wide[ASCGRAD_MAX_OUTPUTS] = {NULL};
-            make(good[i].type, good[i].row, "bf16");
-            for (uint32_t o = 0; o < outputs; o++) {
-                const struct ascgrad_shape *s = &call.row.out[o];
-                int64_t stride[ASCGRAD_MAX_RANK], step = 2;
-                if ((which < outputs && which != o) || call.out[o].bytes == 0 ||
-                    call.row.node.out[o].dtype == ACL_FLOAT)
-                    continue;
-                for (uint64_t k = s->rank; k-- > 0; step *= s->dim[k])
-                    stride[k] = step;
-                wide[o] = malloc((size_t)step * sizeof **wide);
-                for (int64_t k = 0; k < step; k++)
-                    wide[o][k] = 0x1234;
-                drop(&call.out[o]);
-                call.out[o].acl = aclCreateTensor(s->dim, s->rank, ACL_BF16, stride, 0,
-                                                  ACL_FORMAT_ND, &step, 1, wide[o]);
-            }
-            const aclnnStatus got = call_run(&call, &workspace);
-            if (got != ACL_SUCCESS)
-                fail_msg("%s, %u: %d, %s", call.functions->name, which, got, aclGetRecentErrMsg());
-            for (uint32_t o = 0; o < outputs; o++) {
-                if (!wide[o]) continue;
-                for (size_t k = 0; k < call.out[o].bytes / 2; k++) {
-                    ((uint16_t *)call.out[o].device)[k] = wide[o][2 * k];
-                    assert_int_equal(wide[o][2 * k + 1], 0x1234);
-                }
-            }
-            const char *why = call_compare(&call);
-            if (why) fail_msg("%s, %u: %s", call.functions->name, which, why);
-            call_end(&call);
-            for (uint32_t o = 0; o < outputs; o++)
-                free(wide[o]);
-            make(good[i].type, good[i].row, "bf16");
-            accepted();
-        }
-    }
+    static const char *const dtypes[] = {"bf16", "fp16", "fp32"};
+    for (size_t i = 0; i < GOOD; i++)
+        for (size_t d = 0; d < 3; d++)
+            with_gaps(good[i].type, good[i].row, dtypes[d]);
 }
 
 /* Do the inputs have dtypes that do not go together? That is refused before tiling. */
