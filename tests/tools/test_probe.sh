@@ -81,6 +81,16 @@ echo 'int nothing;' | make empty
 same "no entry points" "!no GetRegisteredOpNum in it: GE closes such a library again" "$(ask empty)"
 echo 'void gone(void); void f(void) { gone(); }' | make unresolved
 same "undefined symbol" "!$dir/unresolved.so: undefined symbol: gone" "$(ask unresolved)"
+# the IR: what GE's factory was told while the library was loaded, whatever else the library lacks
+make factory <<'C'
+#include <string.h>
+_Bool known(const char *type) __asm__("_ZN2ge15OperatorFactory9IsExistOpEPKc");
+__attribute__((visibility("default"))) _Bool known(const char *type) { return strchr(type, 'b') != 0; }
+C
+same "types that GE knows" "ab|b|" "$("$probe" "$dir/factory.so" a ab b c | tr '\n' '|')"
+same "no factory" "" "$("$probe" "$dir/empty.so" a b)"
+# shellcheck disable=SC2086 # words
+same "a library without IR" "" "$("$probe" "$library" $types)"
 case $("$probe" "$dir/missing.so") in
     '!'*'cannot open shared object file'*) ;;
     *) same "a missing library" "!... cannot open" "$("$probe" "$dir/missing.so")" ;;
@@ -91,6 +101,6 @@ status=0
 [ "$status" -gt 128 ] || same "a crash" "a signal" "status $status"
 status=0
 "$probe" >"$dir/out" 2>&1 || status=$?
-same "no argument" "2 usage: probe LIBRARY" "$status $(cat "$dir/out")"
+same "no argument" "2 usage: probe LIBRARY [TYPE...]" "$status $(cat "$dir/out")"
 [ "$failed" = 0 ] && echo "probe says what it should"
 exit "$failed"
