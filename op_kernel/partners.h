@@ -17,16 +17,47 @@ using namespace AscendC;
 
 constexpr uint64_t EVEN = 0x5555555555555555, ODD = 0xaaaaaaaaaaaaaaaa;
 
-/* Adds `value` to elements [from, to) of a table; ranges need not begin at blocks. */
+/* The lanes of the repeat that begins at `at` which hold elements [from, to). */
+__aicore__ inline uint64_t lanes_between(uint32_t at, uint32_t from, uint32_t to) {
+    uint32_t first = from > at ? from - at : 0, end = least(to - at, LANES);
+    return ~(uint64_t)0 >> (LANES - end + first) << first;
+}
+
+/* Adds `value` to elements [from, to); ranges need not begin at blocks. */
 template <typename T>
 __aicore__ inline void add_to_range(const LocalTensor<T> &table, uint32_t from, uint32_t to,
                                     T value) {
     UnaryRepeatParams steps(1, 1, 8, 8);
     for (uint32_t at = from / LANES * LANES; at < to; at += LANES) {
-        uint32_t first = from > at ? from - at : 0, end = to - at < LANES ? to - at : LANES;
-        uint64_t mask[2] = {~(uint64_t)0 >> (LANES - end + first) << first, 0};
+        uint64_t mask[2] = {lanes_between(at, from, to), 0};
         vector_done();
         Adds(table[at], table[at], value, mask, (uint8_t)1, steps);
+    }
+    ResetMask();
+}
+
+/* Elements [from, to) become 0. */
+__aicore__ inline void clear_range(const LocalTensor<int32_t> &table, uint32_t from, uint32_t to) {
+    UnaryRepeatParams steps(1, 1, 8, 8);
+    for (uint32_t at = from / LANES * LANES; at < to; at += LANES) {
+        uint64_t mask[2] = {lanes_between(at, from, to), 0};
+        vector_done();
+        Muls(table[at], table[at], 0, mask, (uint8_t)1, steps);
+    }
+    ResetMask();
+}
+
+/* Of n rows of `columns` floats, `row` apart, those whose bits are set in `chosen` change their
+ * sign; a word has 64 bits. */
+__aicore__ inline void negate_chosen(const LocalTensor<float> &rows, uint32_t row, uint32_t n,
+                                     uint32_t columns, const uint64_t *chosen) {
+    Narrow8 step = Narrow8(row / BLOCK);
+    UnaryRepeatParams steps(1, 1, step, step);
+    for (uint32_t at = 0; at < columns; at += LANES) {
+        uint64_t mask[2] = {chosen[at / LANES], 0};
+        if (mask[0] != 0) {
+            Muls(rows[at], rows[at], -1.0f, mask, Narrow8(n), steps);
+        }
     }
     ResetMask();
 }
@@ -74,16 +105,29 @@ __aicore__ inline void make_interleave_table(const LocalTensor<int32_t> &table, 
     make_table(table, entries, 0, (int32_t)(4 * plane), 2);
 }
 
-/* Offsets that swap the halves of every group of 2 * half words; row is a multiple of that and of
- * 8, entries one of row. */
+/* Of offsets up to `end` those of the two halves of every head change places; a head begins every
+ * `head` words, with 2 * half words that are rotated. */
+__aicore__ inline void swap_halves(const LocalTensor<int32_t> &places, uint32_t end, uint32_t head,
+                                   uint32_t half) {
+    for (uint32_t at = 0; at < end; at += head) {
+        add_to_range(places, at, at + half, (int32_t)(4 * half));
+        add_to_range(places, at + half, at + 2 * half, -(int32_t)(4 * half));
+    }
+}
+
+/* Offsets that swap the halves of every head; row is a multiple of head and of 8, entries one of
+ * row. */
+__aicore__ inline void make_half_places(const LocalTensor<int32_t> &places, uint32_t entries,
+                                        uint32_t row, uint32_t head, uint32_t half) {
+    make_table(places, row, 0, 4, 4); /* everything in its place */
+    swap_halves(places, row, head, half);
+    repeat_table(places, row, entries, (int32_t)(4 * row));
+}
+
+/* The same where every word of a row is rotated. */
 __aicore__ inline void make_turn_table(const LocalTensor<int32_t> &table, uint32_t entries,
                                        uint32_t row, uint32_t half) {
-    make_table(table, row, 0, 4, 4); /* everything in its place */
-    for (uint32_t at = 0; at < row; at += 2 * half) {
-        add_to_range(table, at, at + half, (int32_t)(4 * half));
-        add_to_range(table, at + half, at + 2 * half, -(int32_t)(4 * half));
-    }
-    repeat_table(table, row, entries, (int32_t)(4 * row));
+    make_half_places(table, entries, row, 2 * half, half);
 }
 
 /* A row of 1 for first halves and -1 for second ones. */
@@ -95,18 +139,23 @@ __aicore__ inline void make_signs(const LocalTensor<float> &signs, uint32_t row,
     vector_done();
 }
 
-/* `step`: bytes of the source that one entry advances: 4 for swapping, 2 for interleaving. The
- * table holds `entries`. On A2 and A3 a Gather of `count` elements leaves the mask at its tail:
- * every function here that gathers puts the mask back. */
+/* `count` words by a list of `entries` offsets; behind every `entries` words the source is `step`
+ * bytes further on. On A2 and A3 a Gather of `count` elements leaves the mask at its tail: every
+ * function here that gathers puts the mask back. */
+template <typename F>
+AICORE_INLINE void gather_on(const LocalTensor<F> &to, const LocalTensor<F> &from, uint32_t count,
+                             const LocalTensor<uint32_t> &places, uint32_t entries, uint32_t step) {
+    for (uint32_t done = 0, base = 0; done < count; done += entries, base += step) {
+        Gather(to[done], from, places, base, least(count - done, entries));
+    }
+    ResetMask();
+}
+
+/* `step`: bytes of the source that one entry advances: 4 for swapping, 2 for interleaving. */
 AICORE_INLINE void gather_all(const LocalTensor<float> &to, const LocalTensor<float> &from,
                               uint32_t count, const LocalTensor<int32_t> &table, uint32_t entries,
                               uint32_t step) {
-    LocalTensor<uint32_t> offsets = table.ReinterpretCast<uint32_t>();
-    for (uint32_t done = 0; done < count; done += entries) {
-        uint32_t n = least(count - done, entries);
-        Gather(to[done], from, offsets, step * done, n);
-    }
-    ResetMask();
+    gather_on(to, from, count, table.ReinterpretCast<uint32_t>(), entries, step * entries);
 }
 
 /* 16-bit neighbours swapped: every word rotated by half, in two steps with a barrier between. count

@@ -16,14 +16,14 @@ extern "C" __global__ __aicore__ void rope_grad(GM_ADDR q, GM_ADDR k, GM_ADDR co
      * read beyond their end. */
 #ifdef CONST_TILING
     GET_TILING_DATA(t, tiling);
-    rope::run<DTYPE_Q, DTYPE_COS>(t, q, k, cos, sin, q_grad, k_grad);
+    rope::run<DTYPE_Q, DTYPE_COS>(t.plan, t.lengths, q, k, cos, sin, q_grad, k_grad);
 #else
     if (TILING_KEY_IS(0)) {
         GET_TILING_DATA_WITH_STRUCT(RopeGradFew, t, tiling);
-        rope::run<DTYPE_Q, DTYPE_COS>(t, q, k, cos, sin, q_grad, k_grad);
+        rope::run<DTYPE_Q, DTYPE_COS>(t.plan, t.lengths, q, k, cos, sin, q_grad, k_grad);
     } else if (TILING_KEY_IS(1)) {
         GET_TILING_DATA_WITH_STRUCT(RopeGradMany, t, tiling);
-        rope::run<DTYPE_Q, DTYPE_COS>(t, q, k, cos, sin, q_grad, k_grad);
+        rope::run<DTYPE_Q, DTYPE_COS>(t.plan, t.lengths, q, k, cos, sin, q_grad, k_grad);
     }
 #endif
 }

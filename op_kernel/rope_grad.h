@@ -16,7 +16,7 @@
 #define ROPE_GRAD_H
 
 #include "rope_grad_core.h"
-#include "rope_grad_dense.h"
+#include "rope_grad_gather.h"
 #include "rope_grad_tiling_data.h"
 
 namespace rope {
@@ -54,41 +54,27 @@ __aicore__ inline void make_coefficients(const Core<T, C> &c, const LocalTensor<
     }
 }
 
-/* `rows` rows of cos or sin. */
-template <typename T, typename C>
-__aicore__ inline void load_rows(const Core<T, C> &c, const LocalTensor<C> &to,
-                                 const GlobalTensor<C> &from, int64_t pos, uint32_t rows) {
-    uint32_t count = rows * c.rotated, block = 32 / sizeof(C);
-    if (c.layout == ROPE_GRAD_SPLIT) {
-        load_split(c, to, from, pos * c.rotated, rows, c.rotated);
-    } else if (count % block == 0) {
-        DataCopy(to, from[pos * c.rotated], count);
-    } else {
-        copy_in(to, from[pos * c.rotated], 1, count, 0, block - count % block, 0);
-    }
-}
-
 /* Loads cos and sin of the positions from pos to stop, as many as a block has. */
 template <typename T, typename C>
 __aicore__ inline void load_table(Core<T, C> &c, uint32_t pos, uint32_t stop) {
     uint32_t rows = least(stop - pos, c.table_rows);
     LocalTensor<C> in = c.table_in.template AllocTensor<C>();
-    load_rows(c, in, c.cos_gm, pos, rows);
-    load_rows(c, in[c.table], c.sin_gm, pos, rows);
+    load_heads(c, in, c.cos_gm, (int64_t)pos * c.rotated, 1, rows, c.rotated);
+    load_heads(c, in[c.table], c.sin_gm, (int64_t)pos * c.rotated, 1, rows, c.rotated);
     c.table_in.EnQue(in);
 }
 
 /* Prepares the positions from pos to stop, which were loaded, and loads those behind them if there
  * is room. */
 template <typename T, typename C>
-__aicore__ inline void take_table(Core<T, C> &c, const Dense &d, uint32_t pos, uint32_t stop,
+__aicore__ inline void take_table(Core<T, C> &c, const Gathers &d, uint32_t pos, uint32_t stop,
                                   uint32_t end) {
     uint32_t rows = stop - pos;
     LocalTensor<C> in = c.table_in.template DeQue<C>();
-    if (c.table_ahead && stop < end) load_table(c, stop, end);
+    if (c.gathered && stop < end) load_table(c, stop, end);
     vector_done(); /* the tiles of the last block have read the coefficients */
-    if (c.layout == ROPE_GRAD_DENSE) {
-        make_dense(c, d, in, in[c.table], rows);
+    if (c.gathered) {
+        make_gathered(c, d, in, in[c.table], rows);
     } else if (c.native) {
         if constexpr (AllHalf<T, C>::value) {
             cross(c.w, in, in[c.table], rows, c.columns, c.padded, c.width);
@@ -125,7 +111,7 @@ __aicore__ inline void compute(Core<T, C> &c, const LocalTensor<T> &y, LocalTens
     LocalTensor<T> from = x;
     if constexpr (sizeof(T) == 4 || AllHalf<T, C>::value) {
         if (sizeof(T) == 4 || !c.exact) {
-            if (c.partial && c.layout == ROPE_GRAD_PACKED) { /* the other columns are copied */
+            if (c.partial && !c.strips) { /* the other columns are copied */
                 DataCopy(y, x, count);
                 from = y;
                 vector_done();
@@ -151,82 +137,33 @@ __aicore__ inline void compute(Core<T, C> &c, const LocalTensor<T> &y, LocalTens
     }
 }
 
-/* `heads` heads of each of `rows` tokens from element `at` on. */
-template <typename T, typename C>
-__aicore__ inline void load_tile(const Core<T, C> &c, const Stream<T> &s, const LocalTensor<T> &x,
-                                 int64_t at, uint32_t rows, uint32_t heads) {
-    constexpr uint32_t unit = 32 / sizeof(T);
-    uint32_t columns = heads * c.head, all = rows * columns;
-    if (c.layout == ROPE_GRAD_SPLIT) {
-        load_split(c, x, s.x, at, rows * heads, c.head);
-    } else if (columns % unit == 0) {
-        DataCopy(x, s.x[at], all);
-    } else {
-        copy_in(x, s.x[at], rows, columns, 0, unit - columns % unit, 0);
-    }
-}
-
-template <typename T, typename C>
-__aicore__ inline void store_tile(const Core<T, C> &c, const Stream<T> &s, const LocalTensor<T> &y,
-                                  int64_t at, uint32_t rows, uint32_t heads) {
-    constexpr uint32_t unit = 32 / sizeof(T);
-    uint32_t columns = heads * c.head;
-    if (c.layout == ROPE_GRAD_SPLIT) {
-        store_split(c, s.y, y, at, rows * heads);
-    } else if (columns % unit == 0) {
-        DataCopy(s.y[at], y, rows * columns);
-    } else {
-        copy_out(s.y[at], y, rows, columns, 0, 0);
-    }
-}
-
-/* Split: columns of `heads` heads that are not rotated. */
-template <typename T, typename C>
-__aicore__ inline void copy_rest(Core<T, C> &c, const Stream<T> &s, int64_t at, uint32_t heads) {
-    constexpr uint32_t unit = 32 / sizeof(T);
-    uint32_t whole = up(c.columns, unit), gap = c.head - c.columns;
-    LocalTensor<T> x = c.x_in.template AllocTensor<T>();
-    at += c.rotated + c.column;
-    copy_in(x, s.x[at], heads, c.columns, gap, whole - c.columns, 0);
-    c.x_in.EnQue(x);
-    x = c.x_in.template DeQue<T>();
-    LocalTensor<T> y = c.y_out.template AllocTensor<T>();
-    DataCopy(y, x, heads * whole);
-    c.x_in.FreeTensor(x);
-    c.y_out.EnQue(y);
-    y = c.y_out.template DeQue<T>();
-    copy_out(s.y[at], y, heads, c.columns, gap, 0);
-    c.y_out.FreeTensor(y);
-}
-
 /* One tile: `heads` heads of each of `rows` tokens, from element `at` on. The first token's
  * coefficients are at table_row. */
 template <typename T, typename C>
-__aicore__ inline void do_tile(Core<T, C> &c, const Dense &d, const Stream<T> &s, int64_t at,
+__aicore__ inline void do_tile(Core<T, C> &c, const Gathers &d, const Stream<T> &s, int64_t at,
                                uint32_t rows, uint32_t heads, uint32_t table_row) {
-    if (c.rest) {
-        copy_rest(c, s, at, rows * heads);
-        return;
-    }
     LocalTensor<T> x = c.x_in.template AllocTensor<T>();
-    load_tile(c, s, x, at, rows, heads);
+    load_heads(c, x, s.x, at, rows, heads, c.head);
     c.x_in.EnQue(x);
     x = c.x_in.template DeQue<T>();
     LocalTensor<T> y = c.y_out.template AllocTensor<T>();
-    if (c.layout == ROPE_GRAD_DENSE) {
-        compute_dense(c, d, s, y, x, rows, heads * c.head, table_row);
+    if (c.rest) {
+        DataCopy(y, x, rows * heads * c.head_step);
+        c.x_in.FreeTensor(x);
+    } else if (c.gathered) {
+        compute_gathered(c, d, s, y, x, rows, heads * c.head, table_row);
     } else {
         compute(c, y, x, rows, heads, table_row);
     }
     c.y_out.EnQue(y);
     y = c.y_out.template DeQue<T>();
-    store_tile(c, s, y, at, rows, heads);
+    store_heads(c, s.y, y, at, rows, heads);
     c.y_out.FreeTensor(y);
 }
 
 /* `rows` tokens of one sequence, in tiles of equal size; a token wider than a tile in pieces. */
 template <typename T, typename C>
-__aicore__ inline void do_tokens(Core<T, C> &c, const Dense &d, const Stream<T> &s, int64_t token,
+__aicore__ inline void do_tokens(Core<T, C> &c, const Gathers &d, const Stream<T> &s, int64_t token,
                                  uint32_t rows, uint32_t table_row) {
     int64_t wide = (int64_t)s.heads * c.head;
     if (s.heads == 0) return;
@@ -247,64 +184,65 @@ __aicore__ inline void do_tokens(Core<T, C> &c, const Dense &d, const Stream<T> 
     }
 }
 
-/* What the dense layout needs before the first tile, made while cos and sin are on their way. */
-template <typename T, typename C, typename Tiling>
-__aicore__ inline void set_up_dense(Core<T, C> &c, Dense &d, const Tiling &t) {
+/* What the gather needs before the first tile, made while cos and sin are on their way. */
+template <typename T, typename C>
+__aicore__ inline void set_up_gather(Core<T, C> &c, Gathers &d, const RopeGradPlan &t) {
     d.ready = true;
-    choose(c, d.chosen.rotated, 0, c.rotated);
-    choose(c, d.chosen.second, c.half_row, c.rotated);
-    LocalTensor<int32_t> table = c.turn_buf.template Get<int32_t>();
-    uint32_t at = up(ROPE_GRAD_SPREAD < c.width ? c.width : ROPE_GRAD_SPREAD, LANES);
-    uint32_t entries = ROPE_GRAD_SPREAD / c.width * c.width;
-    make_spreads(c, table, table[at], entries < c.width ? c.width : entries);
-    d.cos = table.ReinterpretCast<uint32_t>();
-    d.sin = table[at].ReinterpretCast<uint32_t>();
+    choose(c, d.rotated, 0, c.rotated);
+    choose(c, d.second, c.half_row, c.rotated);
+    LocalTensor<int32_t> places = c.places_buf.template Get<int32_t>();
+    uint32_t at = up(most(ROPE_GRAD_SPREAD, c.width), LANES);
+    make_spreads(c, places, places[at], most(ROPE_GRAD_SPREAD / c.width, 1) * c.width);
+    d.cos = places.ReinterpretCast<uint32_t>();
+    d.sin = places[at].ReinterpretCast<uint32_t>();
     d.rows = c.x_wide;
     d.unit = t.unit;
     if (!c.exact) return;
     Stream<T> *streams[2] = {&c.q, &c.k};
-    const uint32_t periods[2] = {t.q_turn, t.k_turn};
+    const uint32_t periods[2] = {t.q_pattern, t.k_pattern};
     at *= 2;
     for (uint32_t i = 0; i < 2; i++) {
         Stream<T> &s = *streams[i];
-        uint32_t used = s.heads * c.head / t.unit;
+        int64_t used = (int64_t)s.heads * c.head / t.unit;
         if (s.heads == 0) continue;
-        /* k takes q's table, unless a token of q does not fill a period of it */
-        if (i == 1 && c.q.heads * c.head / t.unit >= t.q_turn && t.k_turn == t.q_turn &&
-            t.k_turn == in_blocks(c.head / t.unit)) {
-            s.turns = c.q.turns;
+        /* k takes q's places, unless a token of q does not fill a pattern of them */
+        if (i == 1 && (int64_t)c.q.heads * c.head / t.unit >= t.q_pattern &&
+            t.k_pattern == t.q_pattern && t.k_pattern == in_blocks(c.head / t.unit)) {
+            s.places = c.q.places;
             s.entries = c.q.entries;
             continue;
         }
-        s.entries = ROPE_GRAD_TURNS / periods[i] * periods[i];
-        make_turns(c, table[at], s.entries, periods[i], least(used, periods[i]), t.unit);
-        s.turns = table[at].ReinterpretCast<uint32_t>();
-        at += ROPE_GRAD_TURNS;
+        s.entries = ROPE_GRAD_PARTNERS / periods[i] * periods[i];
+        make_partners(c, places[at], s.entries, periods[i],
+                      (uint32_t)(used < periods[i] ? used : periods[i]), t.unit);
+        s.places = places[at].ReinterpretCast<uint32_t>();
+        at += ROPE_GRAD_PARTNERS;
     }
 }
 
 /* See rope_grad_tiling_data.h. */
-template <typename Tiling> __aicore__ inline uint32_t length_of(const Tiling &t, uint32_t seq) {
+__aicore__ inline uint32_t length_of(const RopeGradPlan &t, const uint32_t *lengths, uint32_t seq) {
     uint32_t at = seq * t.bits, word = at / 32;
-    uint64_t two = (uint64_t)t.lengths[word + 1] << 32 | t.lengths[word];
+    uint64_t two = (uint64_t)lengths[word + 1] << 32 | lengths[word];
     return t.shortest + ((uint32_t)(two >> at % 32) & (((uint32_t)1 << t.bits) - 1));
 }
 
 /* The rows of one group of `count` sequences from `seq` on between two cuts; its first token is
  * `first`. */
-template <typename T, typename C, typename Tiling>
-__aicore__ inline void do_group(Core<T, C> &c, Dense &d, const Tiling &t, uint32_t seq,
-                                uint32_t count, int64_t first, Cut from, Cut to) {
+template <typename T, typename C>
+__aicore__ inline void do_group(Core<T, C> &c, Gathers &d, const RopeGradPlan &t,
+                                const uint32_t *lengths, uint32_t seq, uint32_t count,
+                                int64_t first, Cut from, Cut to) {
     uint32_t end = to.pos + (to.skip > 0);
     if (!c.rest && from.pos < end) load_table(c, from.pos, end);
-    if (c.layout == ROPE_GRAD_DENSE && !d.ready) set_up_dense(c, d, t);
+    if (c.gathered && !d.ready) set_up_gather(c, d, t);
     for (uint32_t pos = from.pos; pos < end; pos += c.table_rows) {
         uint32_t stop = least(pos + c.table_rows, end), begun = 0, ended = 0;
         int64_t token = first;
         if (!c.rest) take_table(c, d, pos, stop, end);
         for (uint32_t i = 0; i < count; i++) {
             /* The first `skip` sequences that reach the position of a cut are one row further. */
-            uint32_t low = from.pos, high = to.pos, length = length_of(t, seq + i);
+            uint32_t low = from.pos, high = to.pos, length = length_of(t, lengths, seq + i);
             if (length > from.pos && begun++ < from.skip) low++;
             if (length > to.pos && ended++ < to.skip) high++;
             low = low < pos ? pos : low;
@@ -315,37 +253,38 @@ __aicore__ inline void do_group(Core<T, C> &c, Dense &d, const Tiling &t, uint32
             }
             token += length;
         }
-        if (!c.rest && !c.table_ahead && stop < end) load_table(c, stop, end);
+        if (!c.rest && !c.gathered && stop < end) load_table(c, stop, end);
     }
 }
 
 /* Everything between the two cuts of this core. */
-template <typename T, typename C, typename Tiling>
-__aicore__ inline void do_pass(Core<T, C> &c, Dense &d, const Tiling &t) {
+template <typename T, typename C>
+__aicore__ inline void do_pass(Core<T, C> &c, Gathers &d, const RopeGradPlan &t,
+                               const uint32_t *lengths) {
     uint32_t core = GetBlockIdx(), last = t.cut_seq[core + 1];
     int64_t first = t.cut_token[core];
     for (uint32_t seq = t.cut_seq[core]; seq <= last && seq < t.batch; seq += t.group) {
         uint32_t count = least(t.batch - seq, t.group), longest = 0;
         int64_t tokens = 0;
         for (uint32_t i = seq; i < seq + count; i++) {
-            uint32_t length = length_of(t, i);
+            uint32_t length = length_of(t, lengths, i);
             tokens += length;
             longest = longest < length ? length : longest;
         }
         Cut from{0, 0}, to{longest, 0};
         if (seq == t.cut_seq[core]) from = Cut{t.cut_pos[core], t.cut_skip[core]};
         if (seq == last) to = Cut{t.cut_pos[core + 1], t.cut_skip[core + 1]};
-        do_group(c, d, t, seq, count, first, from, to);
+        do_group(c, d, t, lengths, seq, count, first, from, to);
         first += tokens;
     }
 }
 
 /* The buffers as tiling has laid them out. */
-template <typename T, typename C, typename Tiling>
-__aicore__ inline void set_up(Core<T, C> &c, TPipe &pipe, const Tiling &t) {
+template <typename T, typename C>
+__aicore__ inline void set_up(Core<T, C> &c, TPipe &pipe, const RopeGradPlan &t) {
     pipe.InitBuffer(c.x_in, t.depth, t.x_bytes);
     pipe.InitBuffer(c.y_out, t.depth, t.x_bytes);
-    pipe.InitBuffer(c.table_in, c.table_ahead ? 2 : 1, t.table_in_bytes);
+    pipe.InitBuffer(c.table_in, c.gathered ? 2 : 1, t.table_in_bytes);
     pipe.InitBuffer(c.table_buf, t.table_bytes);
     if (!c.native) {
         c.cos = c.table_buf.template Get<float>()[t.cos_at / sizeof(float)];
@@ -354,7 +293,7 @@ __aicore__ inline void set_up(Core<T, C> &c, TPipe &pipe, const Tiling &t) {
     if (AllHalf<T, C>::value && !c.exact) {
         c.w = c.table_buf.template Get<half>()[t.w_at / sizeof(half)];
     }
-    if (t.turn_bytes > 0) pipe.InitBuffer(c.turn_buf, t.turn_bytes);
+    if (t.places_bytes > 0) pipe.InitBuffer(c.places_buf, t.places_bytes);
     if (t.tile_bytes > 0) {
         pipe.InitBuffer(c.tile_buf, t.tile_bytes);
         c.x_wide = c.tile_buf.template Get<float>();
@@ -362,13 +301,13 @@ __aicore__ inline void set_up(Core<T, C> &c, TPipe &pipe, const Tiling &t) {
     }
 }
 
-template <typename T, typename C, typename Tiling>
-__aicore__ inline void run(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADDR cos, GM_ADDR sin,
-                           GM_ADDR q_grad, GM_ADDR k_grad) {
+template <typename T, typename C>
+__aicore__ inline void run(const RopeGradPlan &t, const uint32_t *lengths, GM_ADDR q, GM_ADDR k,
+                           GM_ADDR cos, GM_ADDR sin, GM_ADDR q_grad, GM_ADDR k_grad) {
     if (t.batch == 0) return;
     TPipe pipe;
     Core<T, C> c;
-    Dense d;
+    Gathers d;
     d.ready = false;
     c.q.x.SetGlobalBuffer((__gm__ T *)q);
     c.k.x.SetGlobalBuffer((__gm__ T *)k);
@@ -392,33 +331,31 @@ __aicore__ inline void run(const Tiling &t, GM_ADDR q, GM_ADDR k, GM_ADDR cos, G
     c.half_row = t.rotated / 2;
     c.table_rows = t.table_rows;
     c.table = t.table;
-    c.layout = t.layout;
-    c.table_ahead = t.layout == ROPE_GRAD_DENSE;
+    c.gathered = t.gathered != 0;
+    c.strips = t.strips != 0;
     c.exact = t.exact != 0;
     c.partial = t.rotated != t.head;
     c.native = t.native != 0;
     c.rest = false;
     c.width = t.width;
     set_up(c, pipe, t);
-    if (c.layout != ROPE_GRAD_SPLIT) {
-        c.columns = c.half_row;
-        c.padded = c.half_row;
+    if (!c.strips) {
+        c.columns = c.padded = c.half_row;
         c.head_step = c.head;
-        do_pass(c, d, t);
+        do_pass(c, d, t, lengths);
         return;
     }
     for (c.column = 0; c.column < c.half_row; c.column += t.columns) {
-        constexpr uint32_t unit = 32 / sizeof(T);
         c.columns = least(t.columns, c.half_row - c.column);
-        c.padded = up(c.columns, unit);
-        c.head_step = 2 * c.padded;
-        c.width = 2 * c.padded;
-        do_pass(c, d, t);
+        c.padded = up(c.columns, 32 / sizeof(T));
+        c.head_step = c.width = 2 * c.padded;
+        do_pass(c, d, t, lengths);
     }
     c.rest = true;
-    for (c.column = 0; c.column < c.head - c.rotated; c.column += t.width) {
-        c.columns = least(t.width, c.head - c.rotated - c.column);
-        do_pass(c, d, t);
+    for (c.column = c.rotated; c.column < c.head; c.column += t.width) {
+        c.columns = least(t.width, c.head - c.column);
+        c.head_step = c.padded = up(c.columns, 32 / sizeof(T));
+        do_pass(c, d, t, lengths);
     }
 }
 

@@ -2,14 +2,15 @@
  *
  * What a core works with in RopeGrad, and the steps that everything is made of: load, store, scale
  * by a coefficient, add the other half. A head has D columns, of which the first R = 2 * h are
- * rotated, a row of cos or sin has R. Rows lie in the UB in one of three ways:
- *   packed   as in GM: both halves of every head begin at blocks
- *   split    each half of a head apart, padded to whole blocks, a range of its columns at a time
- *   dense    tokens as in GM, but halves begin anywhere: rope_grad_dense.h
+ * rotated; a row of cos or sin has R. Heads lie in the UB as they do in memory if their halves
+ * begin at blocks, or if a gather brings partners together (rope_grad_gather.h). Else, and where a
+ * head is too wide, a tile has a strip of every half head: a range of its columns, filled up to
+ * whole blocks. Strips follow each other, the last ones are those of the columns behind R.
  */
 #ifndef ROPE_GRAD_CORE_H
 #define ROPE_GRAD_CORE_H
 
+#include "moves.h"
 #include "rope_grad_tiling_data.h"
 #include "rows.h"
 
@@ -21,10 +22,10 @@ using namespace rows;
 /* q and q_grad, or k and k_grad. */
 template <typename T> struct Stream {
     GlobalTensor<T> x, y;
-    uint32_t heads, rows;        /* rows: tokens of a tile, 0 if not even one fits */
-    uint32_t pitch;              /* dense: elements from token to token in the UB */
-    LocalTensor<uint32_t> turns; /* dense, exact_grad: where the other half of everything is */
-    uint32_t entries;            /* how many of them */
+    uint32_t heads, rows;         /* rows: tokens of a tile, 0 if not even one fits */
+    uint32_t pitch;               /* gathered: elements from token to token in the UB */
+    LocalTensor<uint32_t> places; /* gathered, exact_grad: where the other half of everything is */
+    uint32_t entries;             /* how many of them */
 };
 
 /* T: q and k; C: cos and sin. */
@@ -33,24 +34,23 @@ template <typename T, typename C> struct Core {
     GlobalTensor<C> cos_gm, sin_gm;
     TQue<TPosition::VECIN, 1> table_in, x_in; /* table_in: rows of cos, then rows of sin */
     TQue<TPosition::VECOUT, 1> y_out;
-    TBuf<TPosition::VECCALC> table_buf, tile_buf, turn_buf;
+    TBuf<TPosition::VECCALC> table_buf, tile_buf, places_buf;
     LocalTensor<float> cos, sin;      /* of a block of positions; default formula: cos holds w */
     LocalTensor<half> w;              /* fp16, default formula */
     LocalTensor<float> x_wide;        /* a tile in fp32 */
     LocalTensor<float> x_sin;         /* exact_grad: what comes from the other halves */
     uint32_t head, rotated, half_row; /* D, R, h */
-    uint32_t column, columns;         /* split: columns [column, column + columns) of a half */
-    uint32_t padded;                  /* split: columns rounded up to whole 32 bytes, else h */
+    uint32_t column, columns;         /* strips: of each half the columns [column, + columns) */
+    uint32_t padded;                  /* strips: columns rounded up to whole 32 bytes, else h */
     uint32_t head_step, width;        /* elements of a head in the UB, and of a row of cos */
     uint32_t table_rows;              /* positions in a block */
     uint32_t table;                   /* elements of a block of cos */
     uint32_t piece;                   /* heads of a tile, if a token does not fit one */
-    uint32_t layout;
     bool exact;
-    bool partial;     /* R < D */
-    bool rest;        /* split: the columns that are not rotated have their turn */
-    bool table_ahead; /* there is room to load a block of positions before it is needed */
-    bool native;      /* w is formed in T itself, see op_tiling/rope_tiling.c */
+    bool partial; /* R < D */
+    bool gathered, strips;
+    bool rest;   /* the strip is one of the columns behind R, which are copied */
+    bool native; /* w is formed in T itself, see op_tiling/rope_tiling.c */
 };
 
 template <typename T> struct IsHalf { static constexpr bool value = false; };
@@ -61,53 +61,54 @@ template <typename T, typename C> struct AllHalf {
     static constexpr bool value = IsHalf<T>::value && IsHalf<C>::value;
 };
 
-/* `blocks` times `length` elements, `gap` apart in GM, each followed by `pad` zeros and then `skip`
- * blocks of 32 bytes of nothing. */
-template <typename T>
-__aicore__ inline void copy_in(const LocalTensor<T> &to, const GlobalTensor<T> &from,
-                               uint32_t blocks, uint32_t length, uint32_t gap, uint32_t pad,
-                               uint32_t skip) {
-    DataCopyExtParams sizes(Narrow16(blocks), length * sizeof(T), gap * sizeof(T), skip, 0);
-    DataCopyPadExtParams<T> zeros;
-    zeros.isPad = pad != 0;
-    zeros.rightPadding = Narrow8(pad);
-    DataCopyPad(to, from, sizes, zeros);
-}
+/* How a strip of `heads` heads of `head` columns is copied: a copy for each half, or one for both
+ * where heads are nothing but halves. Blocks have `unit` elements. */
+struct StripCopies {
+    Runs runs;
+    uint32_t copies;
+};
 
-template <typename T>
-__aicore__ inline void copy_out(const GlobalTensor<T> &to, const LocalTensor<T> &from,
-                                uint32_t blocks, uint32_t length, uint32_t gap, uint32_t skip) {
-    DataCopyExtParams sizes(Narrow16(blocks), length * sizeof(T), skip, gap * sizeof(T), 0);
-    DataCopyPad(to, from, sizes);
-}
-
-/* Both halves of `heads` heads whose first element is at `at`, `head` columns each. */
-template <typename T, typename C, typename E>
-__aicore__ inline void load_split(const Core<T, C> &c, const LocalTensor<E> &to,
-                                  const GlobalTensor<E> &from, int64_t at, uint32_t heads,
-                                  uint32_t head) {
-    constexpr uint32_t unit = 32 / sizeof(E);
-    uint32_t whole = up(c.columns, unit), pad = whole - c.columns, rest = (c.padded - whole) / unit;
+template <typename T, typename C>
+__aicore__ inline StripCopies strip_copies(const Core<T, C> &c, uint32_t heads, uint32_t head,
+                                           uint32_t unit) {
+    uint32_t whole = up(c.columns, unit), behind = (c.padded - whole) / unit;
+    Runs runs = {heads, c.columns, head - c.columns, whole - c.columns, behind};
+    if (c.rest) {
+        return {runs, 1};
+    }
     if (head == c.rotated) {
-        copy_in(to, from[at + c.column], 2 * heads, c.columns, c.half_row - c.columns, pad, rest);
+        return {{2 * heads, c.columns, c.half_row - c.columns, runs.fill, behind}, 1};
+    }
+    runs.skip += c.padded / unit;
+    return {runs, 2};
+}
+
+/* `heads` heads of `head` columns of each of `rows` tokens, from element `at` on. */
+template <typename T, typename C, typename E>
+__aicore__ inline void load_heads(const Core<T, C> &c, const LocalTensor<E> &to,
+                                  const GlobalTensor<E> &from, int64_t at, uint32_t rows,
+                                  uint32_t heads, uint32_t head) {
+    if (!c.strips) {
+        copy_rows_in(to, from[at], rows, heads * head);
         return;
     }
-    for (uint32_t i = 0; i < 2; i++) {
-        copy_in(to[i * c.padded], from[at + i * c.half_row + c.column], heads, c.columns,
-                head - c.columns, pad, rest + c.padded / unit);
+    StripCopies s = strip_copies(c, rows * heads, head, 32 / sizeof(E));
+    for (uint32_t i = 0; i < s.copies; i++) {
+        copy_in(to[i * c.padded], from[at + c.column + i * c.half_row], s.runs);
     }
 }
 
 template <typename T, typename C>
-__aicore__ inline void store_split(const Core<T, C> &c, const GlobalTensor<T> &to,
-                                   const LocalTensor<T> &from, int64_t at, uint32_t heads) {
-    if (!c.partial) {
-        copy_out(to[at + c.column], from, 2 * heads, c.columns, c.half_row - c.columns, 0);
+__aicore__ inline void store_heads(const Core<T, C> &c, const GlobalTensor<T> &to,
+                                   const LocalTensor<T> &from, int64_t at, uint32_t rows,
+                                   uint32_t heads) {
+    if (!c.strips) {
+        copy_rows_out(to[at], from, rows, heads * c.head);
         return;
     }
-    for (uint32_t i = 0; i < 2; i++) {
-        copy_out(to[at + i * c.half_row + c.column], from[i * c.padded], heads, c.columns,
-                 c.head - c.columns, c.padded * sizeof(T) / 32);
+    StripCopies s = strip_copies(c, rows * heads, c.head, 32 / sizeof(T));
+    for (uint32_t i = 0; i < s.copies; i++) {
+        copy_out(to[at + c.column + i * c.half_row], from[i * c.padded], s.runs);
     }
 }
 
@@ -182,7 +183,7 @@ __aicore__ inline void apply_heads(const LocalTensor<F> &y, const LocalTensor<F>
     }
 }
 
-/* y [rows, heads, rotated columns] = x * w [rows, 1, rotated columns], packed or split. */
+/* y [rows, heads, rotated columns] = x * w [rows, 1, rotated columns]. */
 template <typename T, typename C, typename F>
 __aicore__ inline void scale(const Core<T, C> &c, const LocalTensor<F> &y, const LocalTensor<F> &x,
                              const LocalTensor<F> &w, uint32_t rows, uint32_t heads) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What op_tiling/rope_tiling.c tells the RopeGrad kernel. Two structs that differ only in the room
- * for lengths, so that a small batch does not copy a large table: key 0 reads RopeGradFew, key 1
- * reads RopeGradMany. Length i is `shortest` plus the number in bits [i * bits, (i + 1) * bits) of
- * the table: with bits = 0 all are alike, and there may be any number of them.
+ * What op_tiling/rope_tiling.c tells the RopeGrad kernel: a plan, and the lengths of the sequences.
+ * The room for lengths has two sizes, so that a small batch does not copy a large list: key 0 reads
+ * RopeGradFew, key 1 reads RopeGradMany. Length i is `shortest` plus the number in bits
+ * [i * bits, (i + 1) * bits) of the list: with bits = 0 all are alike, and there may be any number
+ * of them.
  *
  * The sequences, empty ones left out, form groups of `group` neighbours. Inside a group the rows
  * are walked position by position through all sequences that are long enough, so that a row of cos
@@ -16,19 +17,17 @@
 
 #include <stdint.h>
 
-#define ROPE_GRAD_CORES  64
-#define ROPE_GRAD_PACKED 0
-#define ROPE_GRAD_SPLIT  1
-#define ROPE_GRAD_DENSE  2
-/* dense: the longest period, and entries of the tables that gather tiles and coefficients */
-#define ROPE_GRAD_PERIOD 2048
-#define ROPE_GRAD_TURNS  2048
-#define ROPE_GRAD_SPREAD 512
-/* words of a table; 8 KB, since static shapes hold the struct twice on a stack of 32 KB */
+#define ROPE_GRAD_CORES 64
+/* gathered: the longest period, and entries of the lists by which tiles and coefficients are
+ * gathered */
+#define ROPE_GRAD_PERIOD   2048
+#define ROPE_GRAD_PARTNERS 2048
+#define ROPE_GRAD_SPREAD   512
+/* words of the list of lengths; 8 KB, since static shapes hold it twice on a stack of 32 KB */
 #define ROPE_GRAD_FEW  64
 #define ROPE_GRAD_MANY 2048
 
-typedef struct RopeGradFew {
+typedef struct RopeGradPlan {
     /* D, columns of a head, and R, those of them that are rotated */
     uint32_t head;
     uint32_t rotated;
@@ -36,11 +35,13 @@ typedef struct RopeGradFew {
     uint32_t k_heads;
     /* 0: default formula, 1: true gradient */
     uint32_t exact;
-    /* how rows lie in the UB: packed, split or dense, see rope_grad_core.h */
-    uint32_t layout;
-    /* split: columns of a half head in one pass: R / 2, unless that is too wide for the UB */
+    /* 1: halves begin anywhere, and partners are gathered, see rope_grad_gather.h */
+    uint32_t gathered;
+    /* 1: a tile has a strip of every half head, else heads lie in the UB as they do in memory */
+    uint32_t strips;
+    /* of a half head in a strip; R / 2, unless that is too wide for the UB */
     uint32_t columns;
-    /* elements of a row of coefficients; dense: a period */
+    /* elements of a row of coefficients; gathered: a period */
     uint32_t width;
     /* fp16, default formula: w is formed in fp16, not in fp32 and rounded */
     uint32_t native;
@@ -51,20 +52,20 @@ typedef struct RopeGradFew {
     uint32_t q_rows;
     uint32_t k_rows;
     uint32_t piece;
-    /* dense: elements from token to token; elements that a gather moves at a time, and how many of
-     * these lie between places whose partners lie alike */
+    /* gathered: elements from token to token; elements that a gather moves at a time, and how many
+     * of these lie between places whose partners lie alike */
     uint32_t q_pitch;
     uint32_t k_pitch;
     uint32_t unit;
-    uint32_t q_turn;
-    uint32_t k_turn;
+    uint32_t q_pattern;
+    uint32_t k_pattern;
     /* q and k are too large to be in the L2 cache */
     uint32_t stream;
     /* sequences that are not empty */
     uint32_t batch;
     /* sequences that share cos and sin */
     uint32_t group;
-    /* of a sequence; bits of a length beyond this one, 0 to 31 */
+    /* length of a sequence; bits of a length beyond this one, 0 to 31 */
     uint32_t shortest;
     uint32_t bits;
     /* The UB in bytes: `depth` buffers for tiles on the way in, and as many on the way out, */
@@ -81,56 +82,22 @@ typedef struct RopeGradFew {
     uint32_t tile_bytes;
     uint32_t x_sin_at;
     /* and where a gather finds things. */
-    uint32_t turn_bytes;
-    int64_t cut_token[ROPE_GRAD_CORES + 1];
+    uint32_t places_bytes;
     uint32_t cut_seq[ROPE_GRAD_CORES + 1];
     uint32_t cut_pos[ROPE_GRAD_CORES + 1];
     uint32_t cut_skip[ROPE_GRAD_CORES + 1];
-    /* one word more: a length is read from two */
-    uint32_t lengths[ROPE_GRAD_FEW + 1];
+    int64_t cut_token[ROPE_GRAD_CORES + 1];
+} RopeGradPlan;
+
+/* Two words more: a length is read from two, and sizes are multiples of 8 bytes. */
+typedef struct RopeGradFew {
+    RopeGradPlan plan;
+    uint32_t lengths[ROPE_GRAD_FEW + 2];
 } RopeGradFew;
 
-/* The same up to lengths. */
 typedef struct RopeGradMany {
-    uint32_t head;
-    uint32_t rotated;
-    uint32_t q_heads;
-    uint32_t k_heads;
-    uint32_t exact;
-    uint32_t layout;
-    uint32_t columns;
-    uint32_t width;
-    uint32_t native;
-    uint32_t table_rows;
-    uint32_t table;
-    uint32_t q_rows;
-    uint32_t k_rows;
-    uint32_t piece;
-    uint32_t q_pitch;
-    uint32_t k_pitch;
-    uint32_t unit;
-    uint32_t q_turn;
-    uint32_t k_turn;
-    uint32_t stream;
-    uint32_t batch;
-    uint32_t group;
-    uint32_t shortest;
-    uint32_t bits;
-    uint32_t depth;
-    uint32_t x_bytes;
-    uint32_t table_in_bytes;
-    uint32_t table_bytes;
-    uint32_t cos_at;
-    uint32_t sin_at;
-    uint32_t w_at;
-    uint32_t tile_bytes;
-    uint32_t x_sin_at;
-    uint32_t turn_bytes;
-    int64_t cut_token[ROPE_GRAD_CORES + 1];
-    uint32_t cut_seq[ROPE_GRAD_CORES + 1];
-    uint32_t cut_pos[ROPE_GRAD_CORES + 1];
-    uint32_t cut_skip[ROPE_GRAD_CORES + 1];
-    uint32_t lengths[ROPE_GRAD_MANY + 1];
+    RopeGradPlan plan;
+    uint32_t lengths[ROPE_GRAD_MANY + 2];
 } RopeGradMany;
 
 #endif

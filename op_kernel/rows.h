@@ -49,6 +49,10 @@ __aicore__ inline uint32_t least(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
+__aicore__ inline uint32_t most(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
 __aicore__ inline uint32_t up(uint32_t a, uint32_t b) {
     return (a + b - 1) / b * b;
 }

@@ -37,7 +37,7 @@ CASE("RopeGrad", "q=*[12,260] k=*[12,130] cos=*[9,130] sin=cos qSeqLen=5,1,6 ?ex
 CASE("RopeGrad", "q=*[12,1792] k=*[12,896] cos=*[9,896] sin=cos qSeqLen=5,1,6 ?exact_grad=true")
 CASE("RopeGrad", "q=*[92,2] k=q cos=*[50,.] sin=cos qSeqLen=40,2,50")
 CASE("RopeGrad", "q=*[92,30] k=*[92,10] cos=*[50,10] sin=cos qSeqLen=40,2,50 exact_grad=true")
-/* The same with work enough for the dense layout: heads in pairs, fours and alone, tokens that end anywhere, tokens in pieces. */
+/* The same with work enough for a gather: heads in pairs, fours and alone, tokens that end anywhere, tokens in pieces. */
 CASE("RopeGrad", "q=*[92,1536] k=*[92,384] cos=*[40,24] sin=cos qSeqLen=40,3,40,7,2 ?exact_grad=true")
 CASE("RopeGrad", "q=*[88,2376] k=*[88,72] cos=*[70,72] sin=cos qSeqLen=9,9,70 ?exact_grad=true")
 CASE("RopeGrad", "q=*[91,2500] k=*[91,500] cos=*[41,100] sin=cos qSeqLen=30,20,41 ?exact_grad=true")
@@ -56,7 +56,7 @@ CASE("RopeGrad", "q=*[50,1536] k=*[50,72] cos=fp32[40,24] sin=cos qSeqLen=40,3,7
 CASE("RopeGrad", "q=*[50,2500] k=*[50,500] cos=fp32[30,100] sin=cos qSeqLen=30,20 ?exact_grad=true")
 CASE("RopeGrad", "q=*[5,2052] k=*[5,1026] cos=fp32[3,1026] sin=cos qSeqLen=3,2 ?exact_grad=true")
 CASE("RopeGrad", "q=*[11,128] k=q cos=fp32[4,.] sin=cos qSeqLen=2,1,4,4 exact_grad=true fill=nan")
-/* Heads of which only the first columns are rotated: packed, split and dense; GPT-NeoX-20B, Pythia, Phi-2, odd sizes. */
+/* Heads of which only the first columns are rotated: in place, in strips and gathered; GPT-NeoX-20B, Pythia, Phi-2, odd sizes. */
 CASE("RopeGrad", "q=*[54,256] k=*[54,128] cos=*[40,32] sin=cos qSeqLen=5,9,40 head_size=128 ?exact_grad=true")
 CASE("RopeGrad", "q=*[50,288] k=*[50,192] cos=*[30,24] sin=cos qSeqLen=30,20 head_size=96 ?exact_grad=true")
 CASE("RopeGrad", "q=*[11,6144] k=q cos=*[9,24] sin=cos qSeqLen=9,2 head_size=96 ?exact_grad=true")

@@ -22,12 +22,10 @@ enum {
     HEAD = 1 << 28,   /* columns of a head: gaps of a copy have 32 bits */
     TABLE = 4096,     /* elements of cos in the UB */
     TABLE_ROWS = 128, /* repeats have 8 bits */
-    LONGEST = 2040,   /* period of the dense layout: repeat strides have 8 bits */
+    LONGEST = 2040,   /* period of gathered heads: repeat strides have 8 bits */
     BLOCKS = 4094,    /* blocks of one copy have 12 bits */
 };
 
-_Static_assert(offsetof(RopeGradFew, lengths) == offsetof(RopeGradMany, lengths), "one layout");
-_Static_assert(offsetof(RopeGradFew, cut_token) == offsetof(RopeGradMany, cut_token), "one layout");
 _Static_assert(sizeof(RopeGradFew) % 8 == 0 && sizeof(RopeGradMany) % 8 == 0, "copied by 8 bytes");
 
 ascgrad_tile_fn ascgrad_tile_rope_grad;
@@ -90,7 +88,7 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgr
 }
 
 /* Checks the attribute. Empty sequences need no work and no room. */
-static ascgrad_result see_lengths(const struct ascgrad_node *node, RopeGradMany *t,
+static ascgrad_result see_lengths(const struct ascgrad_node *node, RopeGradPlan *t,
                                   uint32_t *longest, struct ascgrad_error *error) {
     const struct ascgrad_attr *attr = &node->attr[SEQ_LEN];
     int64_t tokens = node->in[Q].shape->dim[0], positions = node->in[COS].shape->dim[0];
@@ -121,15 +119,17 @@ static ascgrad_result see_lengths(const struct ascgrad_node *node, RopeGradMany 
     return ASCGRAD_DONE;
 }
 
-static bool is_many(const RopeGradMany *t) {
+static bool is_many(const RopeGradPlan *t) {
     return (uint64_t)t->batch * t->bits > 32 * ROPE_GRAD_FEW;
 }
 
 /* Checks the attribute and packs the lengths: nothing else of the host reaches the kernel, and GE
  * has room for about 16 KB. */
-static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany *t,
+static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany *all,
                                    struct ascgrad_error *error) {
     const struct ascgrad_attr *attr = &node->attr[SEQ_LEN];
+    RopeGradPlan *t = &all->plan;
+    uint32_t *lengths = all->lengths;
     uint32_t longest = 0, bits = 0;
     if (see_lengths(node, t, &longest, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     if (t->batch == 0) return ASCGRAD_DONE;
@@ -145,7 +145,7 @@ static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany
                               "tiling data hold",
                               t->batch, longest - t->shortest, bits, 32 * ROPE_GRAD_MANY);
     }
-    if (is_many(t)) memset(&t->lengths[ROPE_GRAD_FEW + 1], 0, 4 * (ROPE_GRAD_MANY - ROPE_GRAD_FEW));
+    if (is_many(t)) memset(&lengths[ROPE_GRAD_FEW + 2], 0, 4 * (ROPE_GRAD_MANY - ROPE_GRAD_FEW));
     uint64_t pending = 0;
     uint32_t held = 0, word = 0;
     for (size_t i = 0; bits > 0 && i < attr->count; i++) {
@@ -155,19 +155,20 @@ static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany
             held += bits;
         }
         if (held >= 32) {
-            t->lengths[word++] = (uint32_t)pending;
+            lengths[word++] = (uint32_t)pending;
             pending >>= 32;
             held -= 32;
         }
     }
-    t->lengths[word] = (uint32_t)pending;
+    lengths[word] = (uint32_t)pending;
     return ASCGRAD_DONE;
 }
 
 /* As the kernel reads them. */
-static uint32_t length_of(const RopeGradMany *t, uint32_t seq) {
+static uint32_t length_of(const RopeGradMany *all, uint32_t seq) {
+    const RopeGradPlan *t = &all->plan;
     uint32_t at = seq * t->bits, word = at / 32;
-    uint64_t two = (uint64_t)t->lengths[word + 1] << 32 | t->lengths[word];
+    uint64_t two = (uint64_t)all->lengths[word + 1] << 32 | all->lengths[word];
     return t->shortest + ((uint32_t)(two >> at % 32) & ((UINT32_C(1) << t->bits) - 1));
 }
 
@@ -185,7 +186,7 @@ struct kinds {
     bool halves, widened;     /* tiles are multiplied in fp16; they are widened to fp32 */
 };
 
-static struct kinds see_kinds(const struct ascgrad_node *node, const RopeGradMany *t) {
+static struct kinds see_kinds(const struct ascgrad_node *node, const RopeGradPlan *t) {
     int32_t q = node->in[Q].dtype, cos = node->in[COS].dtype;
     struct kinds k = {(int64_t)ascgrad_dtype_size(q), (int64_t)ascgrad_dtype_size(cos),
                       q == ASCGRAD_FP16 && cos == ASCGRAD_FP16 && !t->exact, false};
@@ -196,11 +197,11 @@ static struct kinds see_kinds(const struct ascgrad_node *node, const RopeGradMan
 /* Where everything lies in the UB for tiles of `tile` elements. Buffers begin at lines of 512
  * bytes, in which the banks repeat; what tiles are multiplied by lies half a line off, so that the
  * sources of an instruction are in different banks. Returns the bytes in all. */
-static int64_t lay_out(RopeGradMany *t, const struct kinds *k, int64_t tile) {
+static int64_t lay_out(RopeGradPlan *t, const struct kinds *k, int64_t tile) {
     enum { LINE = 512, OFF = 256 };
     int64_t table = (int64_t)t->table_rows * t->width, floats = round_up(4 * tile, LINE);
     int64_t wide = t->native ? 0 : round_up(4 * table, LINE);
-    bool dense = t->layout == ROPE_GRAD_DENSE, shifted = dense || t->width % 256 == 0;
+    bool gathered = t->gathered, shifted = gathered || t->width % 256 == 0;
     t->x_bytes = (uint32_t)round_up(tile * k->size, LINE);
     t->table_in_bytes = (uint32_t)round_up(2 * t->table * k->table_size, LINE);
     t->cos_at = OFF;
@@ -209,16 +210,16 @@ static int64_t lay_out(RopeGradMany *t, const struct kinds *k, int64_t tile) {
     t->table_bytes = (uint32_t)round_up(t->w_at + (k->halves ? 2 * table : 0), GM_BLOCK);
     t->x_sin_at = (uint32_t)((k->widened ? floats : 0) + (shifted ? OFF : 0));
     int64_t between = (k->widened ? floats : 0) + (t->exact ? floats + OFF : 0);
-    if (dense && k->table_size == 2) { /* rows of cos and sin in fp32 pass through here */
+    if (gathered && k->table_size == 2) { /* rows of cos and sin in fp32 pass through here */
         between = most(between, round_up(8 * t->table, LINE));
     }
     t->tile_bytes = (uint32_t)between;
-    return 2 * (int64_t)t->depth * t->x_bytes + (dense ? 2 : 1) * (int64_t)t->table_in_bytes +
-           t->table_bytes + t->tile_bytes + t->turn_bytes;
+    return 2 * (int64_t)t->depth * t->x_bytes + (gathered ? 2 : 1) * (int64_t)t->table_in_bytes +
+           t->table_bytes + t->tile_bytes + t->places_bytes;
 }
 
 /* The longest tile of whole grains, at most `grains` of them, that fits with t->depth buffers. */
-static int64_t longest_tile(RopeGradMany *t, const struct kinds *k, int64_t grain, int64_t grains,
+static int64_t longest_tile(RopeGradPlan *t, const struct kinds *k, int64_t grain, int64_t grains,
                             int64_t ub) {
     int64_t fit = 0, too_many = least(grains, ub / (2 * t->depth * k->size * grain)) + 1;
     while (fit + 1 < too_many) {
@@ -231,7 +232,7 @@ static int64_t longest_tile(RopeGradMany *t, const struct kinds *k, int64_t grai
 
 /* Tiles of as many grains as fit, at most `most_grains`. Short rows make short copies, whose
  * latency two buffers do not hide. Returns how many. */
-static int64_t plan_tile(const struct ascgrad_chip *chip, RopeGradMany *t, const struct kinds *k,
+static int64_t plan_tile(const struct ascgrad_chip *chip, RopeGradPlan *t, const struct kinds *k,
                          int64_t grain, int64_t useful, int64_t most_grains) {
     int64_t ub = least((int64_t)(chip->ub >> 1), INT32_MAX / 2) * 2, fit;
     useful = least(useful, most_grains);
@@ -244,19 +245,19 @@ static int64_t plan_tile(const struct ascgrad_chip *chip, RopeGradMany *t, const
     return fit;
 }
 
-/* Heads in one piece, packed or with their halves apart. */
-static bool plan_halves(const struct ascgrad_chip *chip, RopeGradMany *t, const struct kinds *k) {
+/* Heads as they lie in memory, or a strip of each of their halves. */
+static bool plan_halves(const struct ascgrad_chip *chip, RopeGradPlan *t, const struct kinds *k) {
     int64_t unit = GM_BLOCK / k->size, half = t->rotated / 2;
     int64_t heads = most(1, most(t->q_heads, t->k_heads));
     t->columns = (uint32_t)least(half, WIDEST);
-    int64_t padded = t->layout == ROPE_GRAD_PACKED ? half : round_up(t->columns, unit);
-    int64_t grain = t->layout == ROPE_GRAD_PACKED ? t->head : 2 * padded;
+    int64_t padded = t->strips ? round_up(t->columns, unit) : half;
+    int64_t grain = t->strips ? 2 * padded : t->head;
     t->width = (uint32_t)(2 * padded);
     t->table_rows = (uint32_t)most(1, least(TABLE / grain, TABLE_ROWS));
     t->table = t->table_rows * t->width;
     t->native = k->halves && padded % 16 == 0; /* halves start on blocks of fp16, too */
-    t->turn_bytes = 0;
-    int64_t limit = t->layout == ROPE_GRAD_PACKED ? INT32_MAX / 8 / grain : BLOCKS / 2;
+    t->places_bytes = 0;
+    int64_t limit = t->strips ? BLOCKS / 2 : INT32_MAX / 8 / grain;
     t->piece = (uint32_t)plan_tile(chip, t, k, grain, heads * t->table_rows, limit);
     t->q_rows = t->q_heads ? t->piece / t->q_heads : 0;
     t->k_rows = t->k_heads ? t->piece / t->k_heads : 0;
@@ -264,20 +265,20 @@ static bool plan_halves(const struct ascgrad_chip *chip, RopeGradMany *t, const 
 }
 
 /* Tokens as they lie in GM: elements from one to the next, and the period of their partners. */
-static bool plan_stream(const RopeGradMany *t, const struct kinds *k, uint32_t heads,
-                        uint32_t *pitch, uint32_t *turn) {
+static bool plan_stream(const RopeGradPlan *t, const struct kinds *k, uint32_t heads,
+                        uint32_t *pitch, uint32_t *pattern) {
     int64_t wide = (int64_t)heads * t->head, apart = round_up(wide, GM_BLOCK / k->size);
-    *turn = in_blocks(t->head / t->unit, 8);
+    *pattern = in_blocks(t->head / t->unit, 8);
     *pitch = (uint32_t)least(apart, UINT32_MAX - 31); /* a token that wide is cut into pieces */
     if (apart == wide) return true;
-    if (apart / t->unit > ROPE_GRAD_TURNS) return false; /* one token at a time */
-    *turn = (uint32_t)(apart / t->unit);
+    if (apart / t->unit > ROPE_GRAD_PARTNERS) return false; /* one token at a time */
+    *pattern = (uint32_t)(apart / t->unit);
     return true;
 }
 
 /* tokens: what a core has of them. */
-static bool plan_dense(const struct ascgrad_chip *chip, RopeGradMany *t, const struct kinds *k,
-                       int64_t tokens) {
+static bool plan_gathered(const struct ascgrad_chip *chip, RopeGradPlan *t, const struct kinds *k,
+                          int64_t tokens) {
     int64_t sharing = most(1, least(least(tokens / RUN, GROUP), t->batch)), widest, grain;
     /* about as many rows of cos as a core needs */
     int64_t positions = tokens / sharing * (t->bits ? 2 : 1) + 2;
@@ -285,12 +286,12 @@ static bool plan_dense(const struct ascgrad_chip *chip, RopeGradMany *t, const s
     t->width = in_blocks(t->head, k->halves ? 16 : 8);
     t->table_rows = (uint32_t)most(1, least(least(TABLE / t->width, TABLE_ROWS), positions));
     t->table = (uint32_t)round_up((int64_t)t->table_rows * t->rotated, GM_BLOCK / k->table_size);
-    bool q_many = plan_stream(t, k, t->q_heads, &t->q_pitch, &t->q_turn);
-    bool k_many = plan_stream(t, k, t->k_heads, &t->k_pitch, &t->k_turn);
-    bool shared = t->q_turn == t->k_turn && t->q_turn == in_blocks(t->head / t->unit, 8) &&
-                  (int64_t)t->q_heads * t->head / t->unit >= t->q_turn;
-    t->turn_bytes = (uint32_t)(8 * round_up(most(ROPE_GRAD_SPREAD, t->width), 64) +
-                               (t->exact ? 4 * ROPE_GRAD_TURNS * (shared ? 1 : 2) : 0));
+    bool q_many = plan_stream(t, k, t->q_heads, &t->q_pitch, &t->q_pattern);
+    bool k_many = plan_stream(t, k, t->k_heads, &t->k_pitch, &t->k_pattern);
+    bool shared = t->q_pattern == t->k_pattern && t->q_pattern == in_blocks(t->head / t->unit, 8) &&
+                  (int64_t)t->q_heads * t->head / t->unit >= t->q_pattern;
+    t->places_bytes = (uint32_t)(8 * round_up(most(ROPE_GRAD_SPREAD, t->width), 64) +
+                                 (t->exact ? 4 * ROPE_GRAD_PARTNERS * (shared ? 1 : 2) : 0));
     grain = round_up(t->width, 16);
     widest = most(t->q_pitch, t->k_pitch);
     int64_t tile = grain * plan_tile(chip, t, k, grain, ceil_div(widest * t->table_rows, grain),
@@ -301,11 +302,11 @@ static bool plan_dense(const struct ascgrad_chip *chip, RopeGradMany *t, const s
     return tile > 0;
 }
 
-/* Is the dense layout faster than copies of half heads? In cycles of a core, which moves about 18
- * bytes in one of them; a copy counts as 128 bytes at least, and a quarter more if its ends do not
- * lie at blocks. The vector unit needs `each` for 64 elements, CALL to begin, and what the
- * coefficients of a period take. Fitted to the model. */
-static bool dense_pays(const RopeGradMany *t, const struct kinds *k, int64_t tokens) {
+/* Is a gather faster than copies of strips? In cycles of a core, which moves about 18 bytes in one
+ * of them; a copy counts as 128 bytes at least, and a quarter more if its ends do not lie at
+ * blocks. The vector unit needs `each` for 64 elements, CALL to begin, and what the coefficients of
+ * a period take. Fitted to the model. */
+static bool gather_pays(const RopeGradPlan *t, const struct kinds *k, int64_t tokens) {
     enum { BYTES = 18, COPY = 128, START = 4000, GATHER = 12, CALL = 9 };
     int64_t heads = (int64_t)t->q_heads + t->k_heads,
             period = in_blocks(t->head, k->halves ? 16 : 8);
@@ -316,24 +317,24 @@ static bool dense_pays(const RopeGradMany *t, const struct kinds *k, int64_t tok
     int64_t calls = (period / 64 + 1) * (t->exact ? 2 : 1);
     int64_t vector = heads * t->head * each / 64 + 2 * CALL * calls * (rest_of_period ? 2 : 1) +
                      (period / 64 + 1) * (GATHER * (period == t->rotated ? 1 : 2) + 6);
-    int64_t dense = most(vector, 2 * heads * t->head * k->size / BYTES);
+    int64_t gathered = most(vector, 2 * heads * t->head * k->size / BYTES);
     int64_t rest = (t->head - t->rotated) * k->size, half = t->rotated / 2 * k->size;
     int64_t quarters = half % GM_BLOCK || rest % GM_BLOCK ? 5 : 4;
-    int64_t split =
+    int64_t strips =
         2 * heads * (2 * most(COPY, half) + (rest ? most(COPY, rest) : 0)) * quarters / 4 / BYTES;
-    return dense < split && tokens * (split - dense) > START;
+    return gathered < strips && tokens * (strips - gathered) > START;
 }
 
 static ascgrad_result plan_buffers(const struct ascgrad_node *node, const struct ascgrad_chip *chip,
-                                   RopeGradMany *t, struct ascgrad_error *error) {
+                                   RopeGradPlan *t, struct ascgrad_error *error) {
     struct kinds k = see_kinds(node, t);
     int64_t cores = least(most(chip->cores, 1), ROPE_GRAD_CORES);
     int64_t tokens = least(ceil_div(node->in[Q].shape->dim[0], cores), 1 << 20);
-    bool packed = t->head % 16 == 0 && t->rotated % 16 == 0 && t->head <= 2 * WIDEST;
-    t->layout = ROPE_GRAD_DENSE;
-    if (!packed && dense_pays(t, &k, tokens) && plan_dense(chip, t, &k, tokens))
-        return ASCGRAD_DONE;
-    t->layout = packed ? ROPE_GRAD_PACKED : ROPE_GRAD_SPLIT;
+    bool in_place = t->head % 16 == 0 && t->rotated % 16 == 0 && t->head <= 2 * WIDEST;
+    t->gathered = !in_place && gather_pays(t, &k, tokens);
+    if (t->gathered && plan_gathered(chip, t, &k, tokens)) return ASCGRAD_DONE;
+    t->gathered = 0;
+    t->strips = !in_place;
     if (plan_halves(chip, t, &k)) return ASCGRAD_DONE;
     return ascgrad_refuse(error, node,
                           "the unified buffer of %" PRIu64 " bytes cannot hold a head of %" PRIu32,
@@ -346,14 +347,15 @@ static int64_t share(int64_t n, int64_t c, int64_t cores) {
 }
 
 /* Cuts at multiples of `step` tokens, so that no two cores write into one 32-byte block of GM. */
-static void cut_tokens(RopeGradMany *t, int64_t tokens, int64_t step, uint32_t cores) {
+static void cut_tokens(RopeGradMany *all, int64_t tokens, int64_t step, uint32_t cores) {
+    RopeGradPlan *t = &all->plan;
     int64_t units = ceil_div(tokens, step), first = 0;
-    uint32_t seq = 0, length = length_of(t, 0);
+    uint32_t seq = 0, length = length_of(all, 0);
     for (uint32_t c = 1; c < cores; c++) {
         int64_t token = share(units, c, cores) * step;
         while (token >= first + length) {
             first += length;
-            length = length_of(t, ++seq);
+            length = length_of(all, ++seq);
         }
         t->cut_token[c] = first;
         t->cut_seq[c] = seq;
@@ -371,13 +373,14 @@ struct group {
     uint32_t shortest, length[GROUP];
 };
 
-static void see_group(struct group *g, const RopeGradMany *t, uint32_t seq) {
+static void see_group(struct group *g, const RopeGradMany *all, uint32_t seq) {
+    const RopeGradPlan *t = &all->plan;
     uint32_t longest = 0;
     g->count = (uint32_t)least(t->batch - seq, t->group);
     g->tokens = 0;
     g->shortest = UINT32_MAX;
     for (uint32_t i = 0; i < g->count; i++) {
-        g->length[i] = length_of(t, seq + i);
+        g->length[i] = length_of(all, seq + i);
         g->tokens += g->length[i];
         longest = g->length[i] > longest ? g->length[i] : longest;
         g->shortest = g->length[i] < g->shortest ? g->length[i] : g->shortest;
@@ -412,23 +415,24 @@ static uint32_t advance(struct group *g, int64_t cost) {
     }
 }
 
-static void cut_groups(RopeGradMany *t, uint32_t cores) {
+static void cut_groups(RopeGradMany *all, uint32_t cores) {
+    RopeGradPlan *t = &all->plan;
     struct group g;
     int64_t total = 0, spent = 0;
     for (uint32_t seq = 0; seq < t->batch; seq += t->group) {
-        see_group(&g, t, seq);
+        see_group(&g, all, seq);
         total += g.cost;
     }
     int64_t token = 0;
     uint32_t seq = 0;
-    see_group(&g, t, 0);
+    see_group(&g, all, 0);
     for (uint32_t c = 1; c < cores; c++) {
         int64_t cost = share(total, c, cores);
         while (cost >= spent + g.cost) {
             spent += g.cost;
             token += g.tokens;
             seq += t->group;
-            see_group(&g, t, seq);
+            see_group(&g, all, seq);
         }
         t->cut_skip[c] = advance(&g, cost - spent);
         t->cut_token[c] = token;
@@ -438,7 +442,8 @@ static void cut_groups(RopeGradMany *t, uint32_t cores) {
 }
 
 static uint32_t plan_cores(const struct ascgrad_node *node, const struct ascgrad_chip *chip,
-                           RopeGradMany *t) {
+                           RopeGradMany *all) {
+    RopeGradPlan *t = &all->plan;
     int64_t size = (int64_t)ascgrad_dtype_size(node->in[Q].dtype), row = t->head * size;
     int64_t tokens = node->in[Q].shape->dim[0];
     int64_t step = most(rows_per_block(row * t->q_heads), rows_per_block(row * t->k_heads));
@@ -448,9 +453,9 @@ static uint32_t plan_cores(const struct ascgrad_node *node, const struct ascgrad
     t->stream = tokens > kept_in_l2(chip) / row / ((int64_t)t->q_heads + t->k_heads);
     if (t->group == 1 || t->batch == 1) {
         t->group = 1;
-        cut_tokens(t, tokens, step, (uint32_t)cores);
+        cut_tokens(all, tokens, step, (uint32_t)cores);
     } else {
-        cut_groups(t, (uint32_t)cores);
+        cut_groups(all, (uint32_t)cores);
     }
     t->cut_token[cores] = tokens;
     t->cut_seq[cores] = t->batch;
@@ -462,24 +467,25 @@ ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
                                       struct ascgrad_launch *launch, struct ascgrad_error *error) {
     if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     if (check_shapes(node, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
-    RopeGradMany t;
-    memset(&t, 0, sizeof(RopeGradFew)); /* take_lengths clears the rest, if it is needed */
-    t.head = (uint32_t)head_size(node);
-    t.rotated = (uint32_t)node->in[COS].shape->dim[1];
-    t.q_heads = (uint32_t)(node->in[Q].shape->dim[1] / t.head);
-    t.k_heads = (uint32_t)(node->in[K].shape->dim[1] / t.head);
-    t.exact = node->attr[EXACT].i != 0;
-    if (take_lengths(node, &t, error) != ASCGRAD_DONE ||
-        plan_buffers(node, chip, &t, error) != ASCGRAD_DONE) {
+    RopeGradMany all;
+    RopeGradPlan *t = &all.plan;
+    memset(&all, 0, sizeof(RopeGradFew)); /* take_lengths clears the rest, if it is needed */
+    t->head = (uint32_t)head_size(node);
+    t->rotated = (uint32_t)node->in[COS].shape->dim[1];
+    t->q_heads = (uint32_t)(node->in[Q].shape->dim[1] / t->head);
+    t->k_heads = (uint32_t)(node->in[K].shape->dim[1] / t->head);
+    t->exact = node->attr[EXACT].i != 0;
+    if (take_lengths(node, &all, error) != ASCGRAD_DONE ||
+        plan_buffers(node, chip, t, error) != ASCGRAD_DONE) {
         return ASCGRAD_REFUSED;
     }
-    if (t.q_heads + t.k_heads == 0) {
-        t.batch = 0; /* no columns, no work */
+    if (t->q_heads + t->k_heads == 0) {
+        t->batch = 0; /* no columns, no work */
     }
-    bool many = is_many(&t);
+    bool many = is_many(t);
     launch->key = many;
-    launch->block_dim = t.batch ? plan_cores(node, chip, &t) : 1;
+    launch->block_dim = t->batch ? plan_cores(node, chip, &all) : 1;
     launch->workspace = 0;
     launch->sync_all = false;
-    return ascgrad_put(launch, node, &t, many ? sizeof t : sizeof(RopeGradFew), error);
+    return ascgrad_put(launch, node, &all, many ? sizeof all : sizeof(RopeGradFew), error);
 }

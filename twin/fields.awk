@@ -97,17 +97,25 @@ function print_check(name,    i, before) {
     printf "_Static_assert(sizeof(%s) == %s, \"a field of %s is not listed, or it has padding\");\n", name, before, name
 }
 
-function print_fields(name,    i, k, nested) {
+# `place` is `unit` or a member of it; `whole` is one unit or an array of them.
+function print_field(name, whole, unit, place, label) {
+    printf "    FIELD(%s, %s, %s, %s, \"%s\"),\n", name, whole, unit, place, label
+}
+
+# A struct that is no array is a part of the one around it: its fields are listed as if they stood there.
+function print_fields(name,    i, k, nested, at) {
     printf "static const struct ascgrad_field fields_%s[] = {\n", name
     for (i = 1; i <= count[name]; i++) {
         nested = inner[name, i]
-        if (nested == "")
-            printf "    FIELD(%s, %s, %s, %s, \"%s\"),\n", name, member[name, i], unit[name, i], unit[name, i], \
-                member[name, i]
+        at = member[name, i]
+        if (nested == "") print_field(name, at, unit[name, i], unit[name, i], at)
         for (k = 1; nested != "" && k <= count[nested]; k++) {
+            if (unit[name, i] == at) {
+                print_field(name, at "." member[nested, k], at "." unit[nested, k], at "." unit[nested, k], member[nested, k])
+                continue
+            }
             if (unit[nested, k] != member[nested, k]) stop("struct " nested ": an array in an array")
-            printf "    FIELD(%s, %s, %s, %s.%s, \"%s.%s\"),\n", name, member[name, i], unit[name, i], unit[name, i], \
-                member[nested, k], member[name, i], member[nested, k]
+            print_field(name, at, unit[name, i], unit[name, i] "." member[nested, k], at "." member[nested, k])
         }
     }
     print "    {0}};"

@@ -37,84 +37,85 @@ static void make(struct trial *t, int32_t dtype) {
     t->node.attr[2].i = wanted;
 }
 
-/* Tokens of a stream in tiles of `tile` elements: dense. */
-static const char *judge_stream(const RopeGradMany *d, int64_t es, int64_t tile, uint32_t heads,
-                                uint32_t rows, uint32_t pitch, uint32_t turn) {
+/* Tokens of a stream in tiles of `tile` elements: gathered. */
+static const char *judge_stream(const RopeGradPlan *d, int64_t es, int64_t tile, uint32_t heads,
+                                uint32_t rows, uint32_t pitch, uint32_t pattern) {
     wide_int wide = (wide_int)heads * d->head;
     if (heads == 0) return NULL;
     NEED((wide_int)rows * pitch <= tile && pitch * es % 32 == 0);
     NEED(rows == 0 || (pitch >= wide && pitch - wide < 32 / es));
     NEED(rows > 0 || d->piece > 0);
     if (!d->exact) return NULL;
-    NEED(turn > 0 && turn % 8 == 0 && turn <= ROPE_GRAD_TURNS && d->head % d->unit == 0 &&
-         d->rotated / 2 % d->unit == 0);
+    NEED(pattern > 0 && pattern % 8 == 0 && pattern <= ROPE_GRAD_PARTNERS &&
+         d->head % d->unit == 0 && d->rotated / 2 % d->unit == 0);
     if (rows > 1 && pitch != wide) {
-        NEED(turn * d->unit == pitch);
+        NEED(pattern * d->unit == pitch);
     } else {
-        NEED(turn * d->unit % d->head == 0 || turn * d->unit == pitch);
+        NEED(pattern * d->unit % d->head == 0 || pattern * d->unit == pitch);
     }
     return NULL;
 }
 
 /* What lies in the UB has room and does not overlap. */
-static const char *judge_buffers(const RopeGradMany *d, const struct ascgrad_node *node,
+static const char *judge_buffers(const RopeGradPlan *d, const struct ascgrad_node *node,
                                  int64_t ub) {
     int64_t es = (int64_t)ascgrad_dtype_size(node->in[0].dtype);
     int64_t cs = (int64_t)ascgrad_dtype_size(node->in[2].dtype);
     int64_t table = (int64_t)d->table_rows * d->width, step = d->head, tile;
-    bool dense = d->layout == ROPE_GRAD_DENSE, split = d->layout == ROPE_GRAD_SPLIT;
+    bool gathered = d->gathered;
     bool halves =
         node->in[0].dtype == ASCGRAD_FP16 && node->in[2].dtype == ASCGRAD_FP16 && !d->exact;
-    NEED(d->layout <= ROPE_GRAD_DENSE && d->table_rows >= 1 && d->depth >= 2);
-    NEED(((wide_int)2 * d->depth * d->x_bytes + (dense ? 2 : 1) * (wide_int)d->table_in_bytes +
-          d->table_bytes + d->tile_bytes + d->turn_bytes) <= ub);
-    if (split) {
+    NEED(!(gathered && d->strips) && d->table_rows >= 1 && d->depth >= 2);
+    NEED(((wide_int)2 * d->depth * d->x_bytes + (gathered ? 2 : 1) * (wide_int)d->table_in_bytes +
+          d->table_bytes + d->tile_bytes + d->places_bytes) <= ub);
+    if (d->strips) {
         step = d->width;
         NEED(d->columns >= 1 && d->columns <= d->rotated / 2 && d->width >= 2 * d->columns);
         NEED(d->width / 2 * es % 32 == 0 && d->width / 2 - d->columns < 32 / es);
         NEED(2 * d->table_rows <= 4095 && 2 * (wide_int)d->piece <= 4095); /* blocks of a copy */
         NEED((wide_int)(d->head - d->columns) * es <= UINT32_MAX);         /* gap of a copy */
-    } else if (dense) {
+    } else if (gathered) {
         NEED(d->width % d->head == 0 && d->width % (halves ? 16 : 8) == 0 && d->width <= 2040);
     } else {
         NEED(d->head % 16 == 0 && d->rotated % 16 == 0 && d->width == d->rotated);
         NEED(d->head / 8 <= 255); /* repeat strides */
     }
     tile = (int64_t)d->x_bytes / es / step * step; /* at most, what is rounded up not counted */
-    if (!dense) {
+    if (!gathered) {
         tile = (int64_t)d->piece * step;
         NEED((wide_int)d->q_rows * d->q_heads <= d->piece &&
              (wide_int)d->k_rows * d->k_heads <= d->piece);
     }
     NEED(d->piece > 0 && (wide_int)d->piece * step * es <= d->x_bytes);
     NEED((int64_t)d->table * cs % 32 == 0 && d->table_in_bytes >= 2 * (int64_t)d->table * cs);
-    NEED(d->table >= d->table_rows * (int64_t)(dense ? d->rotated : d->width));
+    NEED(d->table >= d->table_rows * (int64_t)(gathered ? d->rotated : d->width));
     if (!d->native) NEED(d->sin_at >= d->cos_at + 4 * table && d->w_at >= d->sin_at + 4 * table);
-    NEED(!d->native || (halves && !dense && d->width % 32 == 0));
+    NEED(!d->native || (halves && !gathered && d->width % 32 == 0));
     NEED(d->table_bytes >= d->w_at + (halves ? 2 * table : 0));
-    wide_int most = dense ? (wide_int)d->piece * d->head : tile;
-    if (dense) {
+    wide_int most = gathered ? (wide_int)d->piece * d->head : tile;
+    if (gathered) {
         most = most > (wide_int)d->q_rows * d->q_pitch ? most : (wide_int)d->q_rows * d->q_pitch;
         most = most > (wide_int)d->k_rows * d->k_pitch ? most : (wide_int)d->k_rows * d->k_pitch;
     }
     wide_int floats = most * 4, wide = es == 2 && !halves ? floats : 0;
     NEED(d->x_bytes >= most * es && floats <= INT32_MAX);
     NEED(d->tile_bytes >= (d->exact ? d->x_sin_at + floats : wide) && d->x_sin_at >= wide);
-    if (!dense) return NULL;
+    if (!gathered) return NULL;
     NEED(cs == 4 || d->tile_bytes >= 8 * (int64_t)d->table);
-    NEED(d->turn_bytes >= 8 * (d->width > ROPE_GRAD_SPREAD ? d->width : ROPE_GRAD_SPREAD) +
-                              (d->exact ? 4 * ROPE_GRAD_TURNS : 0));
+    NEED(d->places_bytes >= 8 * (d->width > ROPE_GRAD_SPREAD ? d->width : ROPE_GRAD_SPREAD) +
+                                (d->exact ? 4 * ROPE_GRAD_PARTNERS : 0));
     const char *wrong =
-        judge_stream(d, es, (int64_t)most, d->q_heads, d->q_rows, d->q_pitch, d->q_turn);
+        judge_stream(d, es, (int64_t)most, d->q_heads, d->q_rows, d->q_pitch, d->q_pattern);
     return wrong ? wrong
-                 : judge_stream(d, es, (int64_t)most, d->k_heads, d->k_rows, d->k_pitch, d->k_turn);
+                 : judge_stream(d, es, (int64_t)most, d->k_heads, d->k_rows, d->k_pitch,
+                                d->k_pattern);
 }
 
 /* A bit at a time, unlike tiling and the kernel. */
 static uint32_t length_of(const RopeGradMany *d, uint32_t seq) {
-    uint32_t length = d->shortest;
-    for (uint32_t i = 0; i < d->bits; i++) {
-        uint32_t at = seq * d->bits + i;
+    uint32_t length = d->plan.shortest;
+    for (uint32_t i = 0; i < d->plan.bits; i++) {
+        uint32_t at = seq * d->plan.bits + i;
         length += (d->lengths[at / 32] >> at % 32 & 1) << i;
     }
     return length;
@@ -140,7 +141,8 @@ static const char *walk_group(const RopeGradMany *d, uint32_t seq, uint32_t coun
     return NULL;
 }
 
-static const char *walk(const RopeGradMany *d, uint32_t cores, int64_t tokens) {
+static const char *walk(const RopeGradMany *all, uint32_t cores, int64_t tokens) {
+    const RopeGradPlan *d = &all->plan;
     static unsigned char seen[WALKED];
     memset(seen, 0, (size_t)tokens);
     for (uint32_t core = 0; core < cores; core++) {
@@ -150,12 +152,12 @@ static const char *walk(const RopeGradMany *d, uint32_t cores, int64_t tokens) {
             uint32_t count = d->batch - seq < d->group ? d->batch - seq : d->group, longest = 0;
             int64_t sum = 0;
             for (uint32_t i = seq; i < seq + count; i++) {
-                sum += length_of(d, i);
-                longest = longest < length_of(d, i) ? length_of(d, i) : longest;
+                sum += length_of(all, i);
+                longest = longest < length_of(all, i) ? length_of(all, i) : longest;
             }
             bool begins = seq == d->cut_seq[core], ends = seq == last;
             const char *wrong =
-                walk_group(d, seq, count, first, begins ? d->cut_pos[core] : 0,
+                walk_group(all, seq, count, first, begins ? d->cut_pos[core] : 0,
                            begins ? d->cut_skip[core] : 0, ends ? d->cut_pos[core + 1] : longest,
                            ends ? d->cut_skip[core + 1] : 0, seen, &rows);
             if (wrong) return wrong;
@@ -168,7 +170,8 @@ static const char *walk(const RopeGradMany *d, uint32_t cores, int64_t tokens) {
     return NULL;
 }
 
-static const char *judge_cuts(const RopeGradMany *d, uint32_t cores, int64_t tokens, int64_t es) {
+static const char *judge_cuts(const RopeGradMany *all, uint32_t cores, int64_t tokens, int64_t es) {
+    const RopeGradPlan *d = &all->plan;
     int64_t row = (int64_t)d->head * es;
     NEED(d->group >= 1 && d->batch >= 1);
     NEED(d->cut_token[0] == 0 && d->cut_seq[0] == 0 && d->cut_pos[0] == 0 && d->cut_skip[0] == 0);
@@ -177,7 +180,7 @@ static const char *judge_cuts(const RopeGradMany *d, uint32_t cores, int64_t tok
         NEED(d->cut_seq[c] >= d->cut_seq[c - 1] && d->cut_seq[c] < d->batch &&
              d->cut_seq[c] % d->group == 0);
         NEED(d->cut_token[c] >= d->cut_token[c - 1]);
-        NEED(d->group > 1 || d->cut_pos[c] < length_of(d, d->cut_seq[c]));
+        NEED(d->group > 1 || d->cut_pos[c] < length_of(all, d->cut_seq[c]));
         if (d->group == 1) { /* otherwise every row is whole blocks */
             wide_int at = (wide_int)(d->cut_token[c] + d->cut_pos[c]) * row;
             NEED(at * d->q_heads % 32 == 0 && at * d->k_heads % 32 == 0);
@@ -185,36 +188,39 @@ static const char *judge_cuts(const RopeGradMany *d, uint32_t cores, int64_t tok
     }
     NEED(d->group == 1 ||
          ((wide_int)row * d->q_heads % 32 == 0 && (wide_int)row * d->k_heads % 32 == 0));
-    return tokens < WALKED ? walk(d, cores, tokens) : NULL;
+    return tokens < WALKED ? walk(all, cores, tokens) : NULL;
 }
 
 static const char *judge(const struct trial *t, const struct ascgrad_launch *launch) {
-    static RopeGradMany d;
+    static RopeGradMany all;
+    const RopeGradPlan *d = &all.plan;
     NEED(launch->key <= 1 &&
          launch->size == (launch->key ? sizeof(RopeGradMany) : sizeof(RopeGradFew)));
     NEED(launch->workspace == 0 && !launch->sync_all);
-    memset(&d, 0, sizeof d);
-    memcpy(&d, launch->data, launch->size);
+    memset(&all, 0, sizeof all);
+    memcpy(&all, launch->data, launch->size);
     const struct ascgrad_shape *q = t->node.in[0].shape, *k = t->node.in[1].shape,
                                *cos = t->node.in[2].shape;
-    NEED((wide_int)d.batch * d.bits <= 32 * (launch->key ? ROPE_GRAD_MANY : ROPE_GRAD_FEW));
+    NEED((wide_int)d->batch * d->bits <= 32 * (launch->key ? ROPE_GRAD_MANY : ROPE_GRAD_FEW));
     int64_t head = t->node.attr[2].i ? t->node.attr[2].i : cos->dim[1];
-    NEED(d.rotated == cos->dim[1] && d.head == head && (wide_int)d.q_heads * d.head == q->dim[1] &&
-         (wide_int)d.k_heads * d.head == k->dim[1]);
-    NEED(d.exact == (t->node.attr[1].i != 0));
-    const char *wrong = judge_buffers(&d, &t->node, (int64_t)t->chip.ub);
+    NEED(d->rotated == cos->dim[1] && d->head == head &&
+         (wide_int)d->q_heads * d->head == q->dim[1] &&
+         (wide_int)d->k_heads * d->head == k->dim[1]);
+    NEED(d->exact == (t->node.attr[1].i != 0));
+    const char *wrong = judge_buffers(d, &t->node, (int64_t)t->chip.ub);
     if (wrong) return wrong;
-    if (d.batch == 0) return q->dim[0] == 0 || d.q_heads + d.k_heads == 0 ? NULL : "batch";
+    if (d->batch == 0) return q->dim[0] == 0 || d->q_heads + d->k_heads == 0 ? NULL : "batch";
     int64_t sum = 0;
     uint32_t seq = 0;
     for (size_t i = 0; i < t->node.attr[0].count; i++) {
         if (t->list[i] == 0) continue;
-        NEED(seq < d.batch && length_of(&d, seq) == t->list[i]);
+        NEED(seq < d->batch && length_of(&all, seq) == t->list[i]);
         sum += t->list[i];
         seq++;
     }
-    NEED(seq == d.batch && sum == q->dim[0]);
-    return judge_cuts(&d, launch->block_dim, sum, (int64_t)ascgrad_dtype_size(t->node.in[0].dtype));
+    NEED(seq == d->batch && sum == q->dim[0]);
+    return judge_cuts(&all, launch->block_dim, sum,
+                      (int64_t)ascgrad_dtype_size(t->node.in[0].dtype));
 }
 
 const struct property property_rope_grad = {"rope_grad", make, judge, NULL};

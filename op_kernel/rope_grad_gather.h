@@ -5,20 +5,15 @@
  * heads as fill whole blocks, a period: cos, and with it sin of the other half with its sign, so
  * that y = x * cos + other * sin. 16-bit elements are gathered in pairs where halves are even.
  */
-#ifndef ROPE_GRAD_DENSE_H
-#define ROPE_GRAD_DENSE_H
+#ifndef ROPE_GRAD_GATHER_H
+#define ROPE_GRAD_GATHER_H
 
 #include "partners.h"
 #include "rope_grad_core.h"
 
 namespace rope {
 
-/* The lanes of a period: 64 in a word. */
-struct Chosen {
-    uint64_t rotated[ROPE_GRAD_PERIOD / 64], second[ROPE_GRAD_PERIOD / 64];
-};
-
-/* Bits of the columns [low, high) of all heads of a period. */
+/* Bits of the columns [low, high) of all heads of a period, 64 in a word. */
 template <typename T, typename C>
 __aicore__ inline void choose(const Core<T, C> &c, uint64_t *words, uint32_t low, uint32_t high) {
     uint64_t all = ~(uint64_t)0;
@@ -34,26 +29,6 @@ __aicore__ inline void choose(const Core<T, C> &c, uint64_t *words, uint32_t low
     }
 }
 
-/* Entries [from, to) become 0. */
-__aicore__ inline void clear_range(const LocalTensor<int32_t> &table, uint32_t from, uint32_t to) {
-    UnaryRepeatParams steps(1, 1, 8, 8);
-    for (uint32_t at = from / LANES * LANES; at < to; at += LANES) {
-        uint32_t first = from > at ? from - at : 0, end = to - at < LANES ? to - at : LANES;
-        uint64_t mask[2] = {~(uint64_t)0 >> (LANES - end + first) << first, 0};
-        vector_done();
-        Muls(table[at], table[at], 0, mask, (uint8_t)1, steps);
-    }
-}
-
-/* Halves of `half` items change places, in heads of `head` items up to `end`. */
-__aicore__ inline void turn_heads(const LocalTensor<int32_t> &table, uint32_t end, uint32_t head,
-                                  uint32_t half) {
-    for (uint32_t at = 0; at < end; at += head) {
-        add_to_range(table, at, at + half, (int32_t)(4 * half));
-        add_to_range(table, at + half, at + 2 * half, -(int32_t)(4 * half));
-    }
-}
-
 __aicore__ inline uint32_t in_blocks(uint32_t items) {
     while (items % 8 != 0) {
         items *= 2;
@@ -64,11 +39,12 @@ __aicore__ inline uint32_t in_blocks(uint32_t items) {
 /* Where the other half of every item of a tile is: `used` items of a token, a token every `period`
  * items, a multiple of 8; what lies between has a partner, too, whichever. */
 template <typename T, typename C>
-__aicore__ inline void make_turns(const Core<T, C> &c, const LocalTensor<int32_t> &table,
-                                  uint32_t entries, uint32_t period, uint32_t used, uint32_t unit) {
+__aicore__ inline void make_partners(const Core<T, C> &c, const LocalTensor<int32_t> &table,
+                                     uint32_t entries, uint32_t period, uint32_t used,
+                                     uint32_t unit) {
     uint32_t head = c.head / unit, pattern = least(in_blocks(head), period);
     make_table(table, pattern, 0, 4, 4);
-    turn_heads(table, least(pattern, used), head, c.half_row / unit);
+    swap_halves(table, least(pattern, used), head, c.half_row / unit);
     repeat_table(table, pattern, period, (int32_t)(4 * pattern));
     if (used < period) {
         clear_range(table, used, period);
@@ -94,36 +70,24 @@ __aicore__ inline void make_spreads(const Core<T, C> &c, const LocalTensor<int32
         DataCopy(cos, sin, c.width);
         repeat_table(cos, c.width, entries, (int32_t)(4 * c.rotated));
     }
-    turn_heads(sin, c.width, c.head, c.half_row);
+    swap_halves(sin, c.width, c.head, c.half_row);
     repeat_table(sin, c.width, entries, (int32_t)(4 * c.rotated));
 }
 
-/* `rows` rows of R floats become rows of a period. */
-template <typename T, typename C>
-__aicore__ inline void spread(const Core<T, C> &c, const LocalTensor<float> &to,
-                              const LocalTensor<float> &from, const LocalTensor<uint32_t> &places,
-                              uint32_t rows) {
-    uint32_t most = ROPE_GRAD_SPREAD / c.width;
-    most = most == 0 ? 1 : most;
-    for (uint32_t r = 0; r < rows; r += most) {
-        Gather(to[r * c.width], from, places, 4 * c.rotated * r, least(rows - r, most) * c.width);
-    }
-    ResetMask();
-}
-
-/* What a core keeps for the dense layout. */
-struct Dense {
+/* What a core keeps for the gather. */
+struct Gathers {
     LocalTensor<uint32_t> cos, sin; /* where coefficients come from */
     LocalTensor<float> rows;        /* rows of cos and sin in fp32 */
-    Chosen chosen;
+    uint64_t rotated[ROPE_GRAD_PERIOD / 64], second[ROPE_GRAD_PERIOD / 64]; /* columns */
     uint32_t unit; /* elements that a gather takes at a time */
     bool ready;
 };
 
 /* cos and sin, or w, of `rows` positions from what was loaded. */
 template <typename T, typename C>
-__aicore__ inline void make_dense(const Core<T, C> &c, const Dense &d, const LocalTensor<C> &cos_in,
-                                  const LocalTensor<C> &sin_in, uint32_t rows) {
+__aicore__ inline void make_gathered(const Core<T, C> &c, const Gathers &d,
+                                     const LocalTensor<C> &cos_in, const LocalTensor<C> &sin_in,
+                                     uint32_t rows) {
     LocalTensor<float> cos, sin;
     uint32_t count = rows * c.rotated;
     bool in_place = c.width == c.rotated;
@@ -138,15 +102,13 @@ __aicore__ inline void make_dense(const Core<T, C> &c, const Dense &d, const Loc
         Cast(sin, sin_in, RoundMode::CAST_NONE, count);
         vector_done();
     }
-    if (!in_place) spread(c, c.cos, cos, d.cos, rows);
-    spread(c, c.sin, sin, d.sin, rows);
+    /* rows of R floats become rows of a period */
+    uint32_t spread = most(ROPE_GRAD_SPREAD / c.width, 1), places = spread * c.width;
+    uint32_t step = spread * c.rotated * sizeof(float);
+    if (!in_place) gather_on(c.cos, cos, rows * c.width, d.cos, places, step);
+    gather_on(c.sin, sin, rows * c.width, d.sin, places, step);
     vector_done();
-    Narrow8 step = Narrow8(c.width / BLOCK);
-    UnaryRepeatParams steps(1, 1, step, step);
-    for (uint32_t i = 0; i < c.width; i += 64) {
-        uint64_t mask[2] = {d.chosen.second[i / 64], 0};
-        if (mask[0] != 0) Muls(c.sin[i], c.sin[i], -1.0f, mask, Narrow8(rows), steps);
-    }
+    negate_chosen(c.sin, c.width, rows, c.width, d.second);
     if (c.exact) return;
     vector_done();
     Add(c.cos, c.cos, c.sin, (int32_t)(rows * c.width));
@@ -158,11 +120,12 @@ __aicore__ inline void make_dense(const Core<T, C> &c, const Dense &d, const Loc
 
 /* y = x * w in all rotated columns of a tile; SAME: y is x. */
 template <bool SAME, typename T, typename C, typename F>
-__aicore__ inline void scale_dense(const Core<T, C> &c, const Dense &d, const LocalTensor<F> &y,
-                                   const LocalTensor<F> &x, const LocalTensor<F> &w, uint32_t pitch,
-                                   uint32_t rows, uint32_t columns) {
+__aicore__ inline void scale_gathered(const Core<T, C> &c, const Gathers &d,
+                                      const LocalTensor<F> &y, const LocalTensor<F> &x,
+                                      const LocalTensor<F> &w, uint32_t pitch, uint32_t rows,
+                                      uint32_t columns) {
     uint32_t periods = columns / c.width, rest = columns - periods * c.width, at = columns - rest;
-    const uint64_t *chosen = c.partial ? d.chosen.rotated : nullptr;
+    const uint64_t *chosen = c.partial ? d.rotated : nullptr;
     apply_heads<MUL, SAME>(y, x, Apart{c.width, pitch}, w, Apart{0, c.width}, rows, periods,
                            c.width, chosen);
     if (rest > 0) {
@@ -173,51 +136,41 @@ __aicore__ inline void scale_dense(const Core<T, C> &c, const Dense &d, const Lo
 
 /* y += other in all rotated columns of a tile; count: its elements. */
 template <typename T, typename C>
-__aicore__ inline void add_dense(const Core<T, C> &c, const Dense &d, const LocalTensor<float> &y,
-                                 const LocalTensor<float> &other, uint32_t pitch, uint32_t rows,
-                                 uint32_t columns, uint32_t count) {
+__aicore__ inline void add_gathered(const Core<T, C> &c, const Gathers &d,
+                                    const LocalTensor<float> &y, const LocalTensor<float> &other,
+                                    uint32_t pitch, uint32_t rows, uint32_t columns,
+                                    uint32_t count) {
     if (!c.partial) {
         Add(y, y, other, (int32_t)count);
         return;
     }
     uint32_t periods = columns / c.width, rest = columns - periods * c.width, at = columns - rest;
     Apart steps{c.width, pitch};
-    apply_heads<ADD, true>(y, y, steps, other, steps, rows, periods, c.width, d.chosen.rotated);
+    apply_heads<ADD, true>(y, y, steps, other, steps, rows, periods, c.width, d.rotated);
     if (rest > 0) {
-        apply_heads<ADD, true>(y[at], y[at], steps, other[at], steps, rows, 1, rest,
-                               d.chosen.rotated);
+        apply_heads<ADD, true>(y[at], y[at], steps, other[at], steps, rows, 1, rest, d.rotated);
     }
-}
-
-/* Every item of a tile at its partner's place. */
-template <typename T, typename F>
-__aicore__ inline void turn(const Stream<T> &s, const LocalTensor<F> &to,
-                            const LocalTensor<F> &from, uint32_t items) {
-    for (uint32_t done = 0; done < items; done += s.entries) {
-        Gather(to[done], from, s.turns, 4 * done, least(items - done, s.entries));
-    }
-    ResetMask();
 }
 
 /* y = x * cos + partner * sin in all rotated columns. */
 template <typename T, typename C>
-__aicore__ inline void rotate(const Core<T, C> &c, const Dense &d, const LocalTensor<float> &y,
+__aicore__ inline void rotate(const Core<T, C> &c, const Gathers &d, const LocalTensor<float> &y,
                               const LocalTensor<float> &x, uint32_t pitch, uint32_t rows,
                               uint32_t columns, uint32_t count, uint32_t at) {
     vector_done();
-    scale_dense<sizeof(T) == 2>(c, d, y, x, c.cos[at], pitch, rows, columns);
+    scale_gathered<sizeof(T) == 2>(c, d, y, x, c.cos[at], pitch, rows, columns);
     if (!c.exact) return;
-    scale_dense<true>(c, d, c.x_sin, c.x_sin, c.sin[at], pitch, rows, columns);
+    scale_gathered<true>(c, d, c.x_sin, c.x_sin, c.sin[at], pitch, rows, columns);
     vector_done();
-    add_dense(c, d, y, c.x_sin, pitch, rows, columns, count);
+    add_gathered(c, d, y, c.x_sin, pitch, rows, columns, count);
 }
 
 /* The formula on a tile of `rows` tokens, or of part of one; columns: elements of one token. Gives
  * x back. */
 template <typename T, typename C>
-__aicore__ inline void compute_dense(Core<T, C> &c, const Dense &d, const Stream<T> &s,
-                                     const LocalTensor<T> &y, LocalTensor<T> &x, uint32_t rows,
-                                     uint32_t columns, uint32_t table_row) {
+__aicore__ inline void compute_gathered(Core<T, C> &c, const Gathers &d, const Stream<T> &s,
+                                        const LocalTensor<T> &y, LocalTensor<T> &x, uint32_t rows,
+                                        uint32_t columns, uint32_t table_row) {
     uint32_t at = table_row * c.width, count = rows == 1 ? columns : rows * s.pitch;
     LocalTensor<T> from = x;
     if (c.partial && (sizeof(T) == 4 || (AllHalf<T, C>::value && !c.exact))) {
@@ -226,7 +179,7 @@ __aicore__ inline void compute_dense(Core<T, C> &c, const Dense &d, const Stream
     }
     if constexpr (sizeof(T) == 4) {
         vector_done(); /* the last tile has read x_sin */
-        if (c.exact) turn(s, c.x_sin, x, count);
+        if (c.exact) gather_on(c.x_sin, x, count, s.places, s.entries, 4 * s.entries);
         rotate(c, d, y, from, s.pitch, rows, columns, count, at);
         c.x_in.FreeTensor(x);
         return;
@@ -234,14 +187,15 @@ __aicore__ inline void compute_dense(Core<T, C> &c, const Dense &d, const Stream
         if constexpr (AllHalf<T, C>::value) {
             if (!c.exact) {
                 vector_done();
-                scale_dense<false>(c, d, y, from, c.w[at], s.pitch, rows, columns);
+                scale_gathered<false>(c, d, y, from, c.w[at], s.pitch, rows, columns);
                 c.x_in.FreeTensor(x);
                 return;
             }
         }
         if (c.exact && d.unit == 2) { /* y is free until the end */
-            turn(s, y.template ReinterpretCast<uint32_t>(), x.template ReinterpretCast<uint32_t>(),
-                 count / 2);
+            gather_on(y.template ReinterpretCast<uint32_t>(),
+                      x.template ReinterpretCast<uint32_t>(), count / 2, s.places, s.entries,
+                      4 * s.entries);
         }
         vector_done(); /* the last tile has read x_wide, too */
         Cast(c.x_wide, x, RoundMode::CAST_NONE, count);
@@ -250,7 +204,7 @@ __aicore__ inline void compute_dense(Core<T, C> &c, const Dense &d, const Stream
             Cast(c.x_sin, y, RoundMode::CAST_NONE, count);
         } else if (c.exact) {
             vector_done();
-            turn(s, c.x_sin, c.x_wide, count);
+            gather_on(c.x_sin, c.x_wide, count, s.places, s.entries, 4 * s.entries);
         }
         rotate(c, d, c.x_wide, c.x_wide, s.pitch, rows, columns, count, at);
         vector_done();
