@@ -17,14 +17,18 @@ import ascgrad.torch as at
 SEED = 20264
 torchair, graphs = torchair_standin.prepare(sys.argv[1])
 npu = torchair_standin.define_npu_operators(sys.argv[1])
-FLOAT, FLOAT16, BF16 = 0, 1, 27  # of ge::DataType
+FLOAT, FLOAT16 = 0, 1  # of ge::DataType
+STOCK = torchair_standin.stock_converter("npu_rotary_mul_backward")
 
 
-def compiled(function, args, dynamic):
+def compiled(function, args, dynamic, fx_pass=False):
     """Forward and backward through the backend of torchair; the GE nodes of both graphs, and the gradients."""
     torch._dynamo.reset()
     graphs.clear()
-    function = torch.compile(function, backend=torchair.get_npu_backend(), fullgraph=True, dynamic=dynamic)
+    config = torchair.CompilerConfig()
+    config.experimental_config.npu_fx_pass = fx_pass
+    backend = torchair.get_npu_backend(compiler_config=config)
+    function = torch.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)
     grads = gradients(function, args)
     return [op for graph in graphs for op in graph.graph.op], grads
 
@@ -105,19 +109,26 @@ def test_npu_rotary_mul_interleave():
 
 
 def test_mixed_dtypes():
-    """bf16 with float32 tables: the tables are cast for the operator, their gradients back."""
-    def model(x, r1, r2):
-        return torch.ops.npu.npu_rotary_mul(x, r1, r2)
+    """float32 tables beside bf16 x go to our operator as they are, and so do all-float32 nodes: no Cast around it. Tables that
+    it does not take beside x, fp16 beside float32, are cast, their gradients back."""
+    def casts(x_dtype, table_dtype, mode):
+        tables = [rand(1, 5, 1, 80, dtype=table_dtype) for _ in range(2)]
+        nodes, _ = compiled(lambda x, r1, r2: torch.ops.npu.npu_rotary_mul(x, r1, r2, mode),
+                            [rand(2, 5, 3, 80, dtype=x_dtype), *tables], False)
+        back = of_type(nodes, "RotaryMulGrad" if mode == "half" else "RotaryPositionEmbeddingGrad")
+        by_name = {node.name: node for node in nodes}
+        first = [d.name for d in back.input_desc].index("r1" if mode == "half" else "cos")
+        before = [by_name[source.split(":")[0]] for source in back.input[first:first + 2]]
+        after = [node for node in nodes if node.type == "Cast" and node.input[0].split(":")[0] == back.name]
+        return [c.attr["dst_type"].i for c in before if c.type == "Cast"], \
+            sorted((c.attr["dst_type"].i, c.input[0].split(":")[1]) for c in after)
+
+    for mode in ("half", "interleave"):
+        assert casts(torch.bfloat16, torch.float32, mode) == ([], []), mode
+        assert casts(torch.float32, torch.float32, mode) == ([], []), mode
+        assert casts(torch.float32, torch.float16, mode) == ([FLOAT] * 2, [(FLOAT16, "1"), (FLOAT16, "2")]), mode
 
     tables = [rand(1, 5, 1, 80) for _ in range(2)]
-    nodes, _ = compiled(model, [rand(2, 5, 3, 80, dtype=torch.bfloat16), *tables], False)
-    back = of_type(nodes, "RotaryMulGrad")
-    by_name = {node.name: node for node in nodes}
-    casts = [by_name[source.split(":")[0]] for source in back.input[1:3]]
-    assert [(c.type, c.attr["dst_type"].i) for c in casts] == [("Cast", BF16)] * 2
-    after = [node for node in nodes if node.type == "Cast" and node.input[0].split(":")[0] == back.name]
-    assert sorted((c.attr["dst_type"].i, c.input[0].split(":")[1]) for c in after) == [(FLOAT, "1"), (FLOAT, "2")]
-
     nodes, grads = compiled(at.rotary_mul, [rand(2, 5, 3, 80, dtype=torch.float16), *tables], False)
     follows_ir(of_type(nodes, "RotaryMulGrad"))
     assert grads[0].dtype == torch.float16 and grads[1].dtype == torch.float32
@@ -176,6 +187,47 @@ def test_rules_of_canns_forward():
     for x, table, same, mode, why in rows:
         said = refusal(x, table, same, mode)
         assert (said is None) == (why is None) and (why is None or why in said), (x, table, mode, said)
+
+
+def test_zz_npu_fx_pass():
+    """torchair's npu_fx_pass makes npu_rotary_mul of rope in plain operations, in the joint graph; then the backward is our
+    RotaryMulGrad, for any even D and dynamic shapes. With torchair's own converter such models no longer compile. The last
+    test: the pass changes tables of PyTorch for the whole process."""
+    def rotate_half(x):
+        x1 = x[..., : x.shape[-1] // 2]
+        x2 = x[..., x.shape[-1] // 2:]
+        return torch.cat((-x2, x1), dim=-1)
+
+    def model(x, cos, sin):  # as transformers writes it
+        return (x * cos) + (rotate_half(x) * sin)
+
+    def other_order(x, cos, sin):
+        turned = rotate_half(x)
+        return (x * cos) + (turned * sin)
+
+    torchair_standin.allow_fx_pass()
+    backward = torch.ops.npu.npu_rotary_mul_backward.default
+    ours, rows = backward._ge_converter, (((2, 4, 5, 128), (1, 1, 5, 128), False, True), ((2, 4, 5, 80), (1, 1, 5, 80), False, False),
+                                          ((2, 4, 5, 128), (1, 1, 5, 128), True, False), ((5, 4, 64), (5, 1, 64), False, False))
+    for shape, table, dynamic, stock_compiles in rows:
+        args = [rand(*shape), rand(*table, grad=False), rand(*table, grad=False)]
+        if dynamic:  # the batch; with a dynamic head size the pass finds nothing
+            torch._dynamo.mark_dynamic(args[0], 0)
+        nodes, grads = compiled(model, args, None, fx_pass=True)
+        of_type(nodes, "RotaryMul")
+        assert follows_ir(of_type(nodes, "RotaryMulGrad"))[1] == {"need_backward": False}, shape
+        assert not {node.type for node in nodes} & {"Neg", "Mul", "Add", "ConcatV2"}, [node.type for node in nodes]
+        assert torch.allclose(grads[0], gradients(model, args)[0], atol=1e-5), shape
+        backward._ge_converter = STOCK
+        try:
+            compiled(model, args, None, fx_pass=True)
+            assert stock_compiles, f"torchair's own converter takes {shape}, dynamic {dynamic}"
+        except Exception as error:
+            assert not stock_compiles and ("is not implemented" in str(error) or "equal to four" in str(error)), error
+        finally:
+            backward._ge_converter = ours
+    kinds = [node.type for node in compiled(other_order, args, False, fx_pass=True)[0]]
+    assert "RotaryMul" in kinds and "RotaryMulGrad" not in kinds, "the page says that the pass depends on the order"
 
 
 def main():

@@ -5,6 +5,7 @@ The wheel is unpacked, not installed: torch_npu itself cannot be imported withou
 the IR of this package and the operators of CANN named below, and never runs a graph. torch.ops.npu.npu_rotary_mul and
 its backward are defined with the schemas that the wheel lists, and computed in plain PyTorch.
 """
+import importlib
 import os
 import re
 import sys
@@ -85,6 +86,43 @@ def define_npu_operators(wheel):
     library.impl("npu_rotary_mul_backward",
                  lambda grad, x, r1, r2, mode="half": tuple(torch.empty_like(t) for t in (x, r1, r2)), "Meta")
     return library
+
+
+class OnCpu(torch.overrides.TorchFunctionMode):
+    """torch.empty(device="npu") makes a tensor of the CPU."""
+
+    def __torch_function__(self, func, classes, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        if kwargs.get("device") == "npu":
+            kwargs["device"] = "cpu"
+        return func(*args, **kwargs)
+
+
+def allow_fx_pass():
+    """What torchair does once in a process whose first configuration has npu_fx_pass. The patterns are traced on the CPU, and
+    torch_npu, of which they need one function, is there for so long only."""
+    from torchair import _utils
+    from torchair._utils.npu_fx_passes import joint_graph
+    begin = joint_graph.lazy_init
+
+    def lazy_init(*args, **named):
+        standin = types.ModuleType("torch_npu")
+        standin.npu_rotary_mul = torch.ops.npu.npu_rotary_mul
+        sys.modules["torch_npu"] = standin
+        try:
+            with OnCpu():
+                return begin(*args, **named)
+        finally:
+            del sys.modules["torch_npu"]
+
+    joint_graph.lazy_init = lazy_init
+    _utils.npu_patch_fx_pass(_utils.get_npu_default_decompositions())
+
+
+def stock_converter(name):
+    """torchair's own converter of an operator of torch_npu, before anybody replaces it."""
+    importlib.import_module("torchair._ge_concrete_graph.ge_converter.custom")
+    return getattr(torch.ops.npu, name).default._ge_converter
 
 
 def prepare(wheel):

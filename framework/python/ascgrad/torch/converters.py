@@ -21,6 +21,7 @@ from ascgrad._names import MODES
 _KINDS = {"int": ("Int", int), "bool": ("Bool", bool), "float": ("Float", float),
           "listInt": ("ListInt", lambda values: [int(v) for v in values]),
           "listFloat": ("ListFloat", lambda values: [float(v) for v in values])}
+_DTYPES = {0: "fp32", 1: "fp16", 27: "bf16"}  # of ge::DataType
 
 
 def _node(ge, op, inputs, attrs):
@@ -45,7 +46,7 @@ def _converter(ge, op):
 
 
 def _cast(ge, tensor, dtype):
-    """tensor in another dtype; our operators and CANN's take x and the tables in one."""
+    """tensor in another dtype: CANN's forward takes x and the tables in one, ours fp32 tables beside 16-bit x, too."""
     if tensor.dtype == dtype:
         return tensor
     return ge.custom_op("Cast", inputs={"x": tensor}, outputs=["y"], attrs={"dst_type": ge.attr.Int(int(dtype))})
@@ -81,18 +82,30 @@ def _rotary_mul(ge, stock):
     return convert
 
 
+def _takes(op, x, table, x_dtype, *table_dtypes):
+    """Whether the IR has a column with these dtypes of ge::DataType: then the tables go to the operator as they are."""
+    types = {name: types.split(",") for name, _, types in _library.operators()[op]["in"]}
+    return all((_DTYPES.get(int(x_dtype)), _DTYPES.get(int(dtype))) in zip(types[x], types[table]) for dtype in table_dtypes) \
+        and len(set(table_dtypes)) == 1
+
+
 def _rotary_mul_backward(ge):
     def convert(grad, self, r1, r2, rotary_mode="half", *, need_backward=True, meta_outputs=None):
         mode = _mode("npu_rotary_mul_backward", rotary_mode)
         tables = need_backward and any(_wanted(3)[1:])
-        cos, sin = (_cast(ge, table, self.dtype) for table in (r1, r2))
+        as_they_are = _takes(*(("RotaryMulGrad", "x", "r1") if mode == 0 else ("RotaryPositionEmbeddingGrad", "dy", "cos")),
+                             self.dtype, r1.dtype, r2.dtype)
+        cos, sin = (r1, r2) if as_they_are else (_cast(ge, table, self.dtype) for table in (r1, r2))
         if mode != 0:
             dx, dcos, dsin = _node(ge, "RotaryPositionEmbeddingGrad", {
                 "dy": grad, "cos": cos, "sin": sin, "x": self if tables else None}, {"mode": mode})
         else:
             dx, dcos, dsin = _node(ge, "RotaryMulGrad", {"x": self, "r1": cos, "r2": sin, "dy": grad},
                                    {"need_backward": tables})
-        return dx, _cast(ge, dcos, r1.dtype), _cast(ge, dsin, r2.dtype)
+        if not as_they_are:  # gradients have the dtypes of what went in; torchair knows them only after this
+            dcos, dsin = (gradient if table.dtype == self.dtype else _cast(ge, gradient, table.dtype)
+                          for gradient, table in ((dcos, r1), (dsin, r2)))
+        return dx, dcos, dsin
 
     return convert
 
