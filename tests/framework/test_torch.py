@@ -47,6 +47,39 @@ def against_autograd(ours, plain, args, what):
             close(a.grad, b.grad, a.dtype, f"{what} gradient {i}")
 
 
+def test_large_16_bit_forward():
+    """On a CPU large 16-bit tensors are widened a band at a time, never whole, with the bits of the whole."""
+    rows = [((2, 300, 4, 128), (1, 300, 1, 128), 0), ((3, 4, 200, 96), (3, 1, 200, 96), 1), ((700, 4, 64), (700, 1, 64), 2),
+            ((2, 3, 400, 128), (400, 128), 3), ((2, 300, 4, 128), (1, 300, 1, 32), 0), ((2, 300, 4, 128), (2, 300, 4, 128), 0),
+            ((1, 2, 2, 65536), (1, 1, 1, 65536), 1)]
+    widen, widened = forward.widen, []
+
+    def watched(t):
+        widened.append(t.numel())
+        return widen(t)
+
+    for dtype in (torch.bfloat16, torch.float16):
+        for shape, table, mode in rows:
+            for table_dtype in (dtype, torch.float32):
+                x = torch.randn(shape).to(dtype)
+                cos, sin = (torch.randn(table).to(table_dtype) for _ in range(2))
+                want = forward._turned(x, cos, sin, mode)
+                forward.widen = watched
+                widened.clear()
+                try:
+                    got = forward.rotary(x, cos, sin, mode)
+                finally:
+                    forward.widen = widen
+                assert torch.equal(got, want), (shape, table, mode, dtype)
+                assert x.numel() > forward.BAND >= max(widened), (shape, table, max(widened))
+                if len(table) == len(shape):
+                    y = at.rotary_position_embedding(x.requires_grad_(), cos, sin, mode)
+                    assert torch.equal(y.detach(), want) and y.grad_fn is not None
+    x = torch.randn(2, 300, 4, 128).bfloat16().requires_grad_()  # where autograd looks on, it sees the operations
+    forward.rotary(x, torch.ones(1, 1, 1, 128), torch.ones(1, 1, 1, 128)).sum().backward()
+    assert x.grad.shape == x.shape
+
+
 def test_schemas_follow_the_ir():
     """Every operator of the IR is there, with its inputs, attributes, defaults and outputs."""
     for op, ir in ascgrad.ops.items():

@@ -2,6 +2,8 @@
 """The forward of each operator in plain PyTorch: fp16 and bf16 are widened to fp32 and rounded once at the end."""
 import torch
 
+BAND = 131072  # elements of x that are in fp32 at a time on a CPU: they stay in its cache
+_is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 WEIGHTED = (2, 4)  # norm types with a weight: layer norm with weight and bias, RMSNorm with weight
 
 
@@ -28,12 +30,36 @@ def rotary(x, cos, sin, mode=0):
     size, multiple = cos.shape[-1], 4 if mode == 2 else 2
     if size % multiple:  # as an operation, whose error Dynamo passes on with its text
         torch.ops.ascgrad.refuse(f"the last dimension of cos must be a multiple of {multiple}, got {size}")
+    return _in_bands(x, cos, sin, mode) if _has_bands(x, cos, sin) else _turned(x, cos, sin, mode)
+
+
+def _turned(x, cos, sin, mode):
     wide, tail = permuted(widen(x[..., :cos.shape[-1]]), mode), x[..., cos.shape[-1]:]
     sin, y = widen(sin), wide * widen(cos)
     for first, second in _partners(cos.shape[-1], mode):  # in place: R(x) is never made; each product is rounded, as usual
         y[..., first].sub_(wide[..., second] * sin[..., first])
         y[..., second].add_(wide[..., first] * sin[..., second])
     return torch.cat((y.to(x.dtype), tail), -1) if tail.shape[-1] else y.to(x.dtype)
+
+
+def _has_bands(x, cos, sin):
+    """Large 16-bit tensors on a CPU, where nobody looks on: neither autograd nor a compiler, which would see every band."""
+    return (x.dtype in (torch.float16, torch.bfloat16) and x.device.type == "cpu" and not _is_compiling()
+            and type(x) in (torch.Tensor, torch.nn.Parameter) and x.dim() > 1 and x.numel() > BAND
+            and not (torch.is_grad_enabled() and any(t.requires_grad for t in (x, cos, sin))))
+
+
+def _in_bands(x, cos, sin, mode):
+    """The same bits, a band along the longest axis at a time: in fp32 all at once they would leave the cache, three times."""
+    axis = max(range(-x.dim(), -1), key=lambda a: x.shape[a])
+    rows, out = max(1, BAND * x.shape[axis] // x.numel()), torch.empty(x.shape, dtype=x.dtype)
+    whole = [t.dim() < -axis or t.shape[axis] == 1 for t in (cos, sin)]
+    cos, sin = (widen(t) if same else t for t, same in zip((cos, sin), whole))
+    for first in range(0, x.shape[axis], rows):
+        count = min(rows, x.shape[axis] - first)
+        tables = (t if same else t.narrow(axis, first, count) for t, same in zip((cos, sin), whole))
+        out.narrow(axis, first, count).copy_(_turned(x.narrow(axis, first, count), *tables, mode))
+    return out
 
 
 def rope(x, cos, sin, lengths, head_size=0):
