@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """./build.sh bench: the cycle model against a measured copy and against the L2, the fast twin against PyTorch and plain copying on this CPU,
-and the host functions. Prints the tables, writes them into docs/benchmarks.md and draws docs/pictures."""
+and the host functions. Prints the tables, writes them into docs/benchmarks.md, those of the operators' pages into these, and draws
+docs/pictures."""
 import argparse
 import ctypes
 import math
@@ -271,6 +272,7 @@ def main():
         with open(page, "w") as f:
             f.write(text)
     subprocess.run([sys.executable, "-B", os.path.join(root, "docs", "pictures", "draw.py")], check=True)
+    subprocess.run([sys.executable, "-B", os.path.join(here, "pages.py"), os.path.join(build, "bin", "ascgrad"), "--write"], check=True)
 
 
 main()
