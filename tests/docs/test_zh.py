@@ -14,7 +14,8 @@ from collections import Counter
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PAGES = ["README", "install", "troubleshooting", "accept", "clients", "command", "first_operator", "own_kernel"] + [
     op["kernel"] for op in json.load(open(sys.argv[1], encoding="utf-8"))]
-PAIRS = [("README.md", "README.zh.md")] + [(f"docs/{page}.md", f"docs/zh/{page}.md") for page in PAGES]
+PAIRS = [("README.md", "README.zh.md"), ("examples/operator/docs/swish_glu_grad.md", "examples/operator/docs/zh/swish_glu_grad.md")]
+PAIRS += [(f"docs/{page}.md", f"docs/zh/{page}.md") for page in PAGES]
 FENCE = re.compile(r"^```.*?^```$", re.S | re.M)
 HAN = "\u3001-\u303f\u4e00-\u9fff\uff01-\uff5e"
 NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|<!--.*?-->|<a [^>]*>|\]\([^)\s]*\)|https?://\S+", re.S | re.M)
