@@ -12,14 +12,15 @@ import sys
 from run_tests import run_tests
 
 PAGE, BUILD, FRAMEWORKS = sys.argv[1:]
-PACKAGES = {"PyTorch": "torch", "transformers": "transformers", "torchair": "torch_npu", "TensorFlow": "tensorflow_cpu",
+PACKAGES = {"PyTorch": "torch", "transformers": "transformers", "torchair": "torch_npu", "torch_npu": "torch_npu",
+            "TensorFlow": "tensorflow_cpu",
             "MindSpore": "mindspore"}
 
 
 def rows():
     """(client, version, test)."""
     with open(PAGE, encoding="utf-8") as file:
-        return re.findall(r"^\| ([A-Za-z]+) \| ([^|]+) \| `(framework_[^`]+)` \|", file.read(), re.M)
+        return re.findall(r"^\| ([A-Za-z_]+) \| ([^|]+) \| `(framework_[^`]+)` \|", file.read(), re.M)
 
 
 def test_every_row_is_a_test():
