@@ -87,19 +87,19 @@ AICORE_INLINE void join_bits(const LocalTensor<uint32_t> &to, const LocalTensor<
     }
 }
 
-/* The sum of n slabs of `size` floats, left in the first: a tree whose shape depends on n alone. */
+/* Of n slabs of `size` floats the upper ones are added to the lower ones. Returns how many are
+ * left. */
+AICORE_INLINE uint32_t add_upper(const LocalTensor<float> &slabs, uint32_t n, uint32_t size) {
+    uint32_t kept = (n + 1) / 2;
+    apply_run<ADD>(slabs, slabs, slabs[kept * size], (n - kept) * size);
+    return kept;
+}
+
+/* The sum of n slabs, left in the first: a tree whose shape depends on n alone. */
 AICORE_INLINE void sum_slabs(const LocalTensor<float> &slabs, uint32_t n, uint32_t size) {
-    BinaryRepeatParams steps;
     while (n > 1) {
-        uint32_t kept = (n + 1) / 2, count = (n - kept) * size;
-        LocalTensor<float> upper = slabs[kept * size];
-        if (is_whole<float>(count)) {
-            apply_whole<ADD>(slabs, slabs, upper, count / LANES, steps);
-        } else {
-            apply_flat<ADD>(slabs, slabs, upper, count);
-        }
+        n = add_upper(slabs, n, size);
         vector_done();
-        n = kept;
     }
 }
 

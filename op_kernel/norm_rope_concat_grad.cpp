@@ -51,7 +51,7 @@ __aicore__ inline bool next_block(const Tiling &t, Step &p) {
     } else {
         return false;
     }
-    p.column = p.block * static_cast<uint32_t>(t.columns);
+    p.column = p.block * (uint32_t)t.columns;
     place(t, t.stream[p.stream], p.line, p.rect.at);
     return true;
 }
@@ -111,7 +111,7 @@ template <typename Y> __aicore__ inline void do_steps(Core<Y> &c) {
         load(c, next, 0);
     }
     while (more) {
-        wait_in(c, slot);
+        receive(c.in_slot[slot]);
         const Step now = next;
         more = advance(t, next);
         if (more) load(c, next, slot ^ 1);
@@ -137,42 +137,23 @@ template <typename Y> __aicore__ inline void open_slots(Core<Y> &c, TPipe &pipe)
         c.sum = c.sum_buffer.template Get<float>();
     }
     c.out = c.out_buffer.template Get<T>();
-    c.turn = 0;
-    Slots &s = c.slots;
-    s.out_full = pipe.AllocEventID<HardEvent::V_MTE3>();
-    s.out_free = pipe.AllocEventID<HardEvent::MTE3_V>();
-    s.sum_full = pipe.AllocEventID<HardEvent::V_MTE3>();
-    s.sum_free = pipe.AllocEventID<HardEvent::MTE3_V>();
-    SetFlag<HardEvent::MTE3_V>(s.out_free);
-    SetFlag<HardEvent::MTE3_V>(s.sum_free);
+    c.next_copy = 0;
+    open_slot(pipe, c.out_slot);
+    open_slot(pipe, c.sum_slot);
     for (uint32_t i = 0; i < 2; i++) {
         c.in[i] = c.in_buffer.template Get<T>()[i * t.in_bytes / sizeof(T)];
         c.copy[i] = c.copy_buffer.template Get<T>()[i * t.copy_bytes / sizeof(T)];
-        s.in_full[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
-        s.in_free[i] = pipe.AllocEventID<HardEvent::V_MTE2>();
-        s.copy_full[i] = pipe.AllocEventID<HardEvent::MTE2_MTE3>();
-        s.copy_free[i] = pipe.AllocEventID<HardEvent::MTE3_MTE2>();
-        SetFlag<HardEvent::V_MTE2>(s.in_free[i]);
-        SetFlag<HardEvent::MTE3_MTE2>(s.copy_free[i]);
+        open_slot(pipe, c.in_slot[i]);
+        open_slot(pipe, c.copy_slot[i]);
     }
 }
 
-/* No flag stays set behind the kernel. */
 template <typename Y> __aicore__ inline void close_slots(Core<Y> &c, TPipe &pipe) {
-    const Slots &s = c.slots;
-    WaitFlag<HardEvent::MTE3_V>(s.out_free);
-    WaitFlag<HardEvent::MTE3_V>(s.sum_free);
-    pipe.ReleaseEventID<HardEvent::V_MTE3>(s.out_full);
-    pipe.ReleaseEventID<HardEvent::MTE3_V>(s.out_free);
-    pipe.ReleaseEventID<HardEvent::V_MTE3>(s.sum_full);
-    pipe.ReleaseEventID<HardEvent::MTE3_V>(s.sum_free);
+    close_slot(pipe, c.out_slot);
+    close_slot(pipe, c.sum_slot);
     for (uint32_t i = 0; i < 2; i++) {
-        WaitFlag<HardEvent::V_MTE2>(s.in_free[i]);
-        WaitFlag<HardEvent::MTE3_MTE2>(s.copy_free[i]);
-        pipe.ReleaseEventID<HardEvent::MTE2_V>(s.in_full[i]);
-        pipe.ReleaseEventID<HardEvent::V_MTE2>(s.in_free[i]);
-        pipe.ReleaseEventID<HardEvent::MTE2_MTE3>(s.copy_full[i]);
-        pipe.ReleaseEventID<HardEvent::MTE3_MTE2>(s.copy_free[i]);
+        close_slot(pipe, c.in_slot[i]);
+        close_slot(pipe, c.copy_slot[i]);
     }
 }
 
@@ -194,18 +175,18 @@ template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &arg
     }
     for (uint32_t i = 0; i < NRC_NORMED; i++) {
         uint32_t weight = 7 + 3 * (i / 2) + 6 * (i % 2);
-        c.gamma[i].SetGlobalBuffer(reinterpret_cast<__gm__ W *>(args.in[weight]));
+        c.gamma[i].SetGlobalBuffer((__gm__ W *)args.in[weight]);
     }
-    c.sin.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(args.in[19]));
-    c.cos.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(args.in[20]));
-    c.wide_sin.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(args.in[19]));
-    c.wide_cos.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(args.in[20]));
+    c.sin.SetGlobalBuffer((__gm__ T *)args.in[19]);
+    c.cos.SetGlobalBuffer((__gm__ T *)args.in[20]);
+    c.wide_sin.SetGlobalBuffer((__gm__ float *)args.in[19]);
+    c.wide_cos.SetGlobalBuffer((__gm__ float *)args.in[20]);
     Work &w = c.w;
     w.w0 = work_at(c, t.at_w0);
     w.w1 = work_at(c, t.at_w1);
     w.w2 = work_at(c, t.at_w2);
-    w.sum = w.w2[PHASE];     /* never in the banks of what they meet: w0, */
-    w.dot = w.w2[4 * BLOCK]; /* w1 */
+    w.sum = w.w2[OTHER_BANKS]; /* never in the banks of what they meet: w0, */
+    w.dot = w.w2[4 * BLOCK];   /* w1 */
     w.cos = work_at(c, t.at_cos_wide);
     w.sin = work_at(c, t.at_sin_wide);
     w.gamma = work_at(c, t.at_gamma_wide);
@@ -228,7 +209,7 @@ template <typename Y> __aicore__ inline void clear_tables(Core<Y> &c) {
         const Tiling &t = *c.t;
         if (!t.wide_tables && sizeof(typename Y::Weight) == 2) return;
         uint32_t bytes = t.at_gamma_wide - t.at_cos_wide + c.k[0].pitch * sizeof(float);
-        Duplicate(c.w.cos, 0.0f, static_cast<int32_t>(bytes / sizeof(float)));
+        Duplicate(c.w.cos, 0.0f, (int32_t)(bytes / sizeof(float)));
     }
 }
 
@@ -241,10 +222,11 @@ template <typename Y, bool weights> __aicore__ inline void run(const Tiling &t, 
     pipe.InitBuffer(c.calc, t.calc_bytes);
     prepare(c, args);
     ResetMask();
-    Duplicate(c.w.part, 0.0f, static_cast<int32_t>(t.zero_bytes / sizeof(float)));
+    Duplicate(c.w.part, 0.0f, (int32_t)(t.zero_bytes / sizeof(float)));
     if (t.rope == 3) {
         constexpr uint32_t word = 4 / sizeof(typename Y::Data);
-        make_line_table(c.w.swap, t.swap_entries, c.k[1].pitch / word, c.k[1].half / word);
+        uint32_t line = c.k[1].pitch / word;
+        make_half_places(c.w.swap, t.swap_entries, line, line, c.k[1].half / word);
     } else if (t.swap_entries) {
         make_swap_table(c.w.swap, t.swap_entries);
         ResetMask();

@@ -19,6 +19,7 @@
 #define NORM_ROPE_CONCAT_GRAD_H
 
 #include "norm_rope_concat_grad_tiling_data.h"
+#include "pipes.h"
 #include "rows.h"
 
 namespace norm_rope_concat {
@@ -27,9 +28,6 @@ using namespace AscendC;
 using namespace rows;
 
 using Tiling = NormRopeConcatGradTilingData;
-
-/* fp32 in 256 bytes: moves an operand to the other bank groups */
-constexpr uint32_t PHASE = 64;
 
 /* Kernel arguments by IR index. */
 struct Args {
@@ -83,24 +81,19 @@ struct Work {
     LocalTensor<int32_t> swap; /* where a gather finds partners */
 };
 
-/* What the pipes tell each other about the buffers that data come and go by. Not queues: those
- * cost the scalar unit five times as much. */
-struct Slots {
-    TEventID in_full[2], in_free[2], copy_full[2], copy_free[2];
-    TEventID out_full, out_free, sum_full, sum_free;
-};
-
 /* in: two tiles as loaded, g, x, mean, rstd, rows of cos and sin, gamma; copy: two of lines that
- * only move, of which `turn` is next; sum: of a chunk. k: of the column blocks before the last, and
- * of that; copied: of lines that only move. */
+ * only move, of which `next_copy` is next; sum: of a chunk. k: of the column blocks before the
+ * last, and of that; copied: of lines that only move. */
 template <typename Y> struct Core {
     TBuf<TPosition::VECIN> in_buffer, copy_buffer;
     TBuf<TPosition::VECOUT> out_buffer, sum_buffer;
     TBuf<TPosition::VECCALC> calc;
     LocalTensor<typename Y::Data> in[2], copy[2], out;
     LocalTensor<float> sum;
-    Slots slots;
-    uint32_t turn;
+    SlotIn in_slot[2];
+    SlotThrough copy_slot[2];
+    SlotOut out_slot, sum_slot;
+    uint32_t next_copy;
     const Tiling *t;
     const Args *args;
     Columns k[2], copied;
@@ -126,17 +119,17 @@ struct Rect {
 };
 
 AICORE_INLINE uint32_t least64(int64_t a, int64_t b) {
-    return static_cast<uint32_t>(a < b ? a : b);
+    return (uint32_t)(a < b ? a : b);
 }
 
 template <typename T> __aicore__ inline Columns columns_of(const Tiling &t, bool last) {
     int64_t piece = t.dim >> (t.pieces - 1), before = (t.blocks - 1) * t.columns;
     Columns c;
-    c.width = static_cast<uint32_t>(last ? piece - before : t.columns);
+    c.width = (uint32_t)(last ? piece - before : t.columns);
     c.padded = up(c.width, 32 / sizeof(T));
     c.pitch = c.padded * t.pieces;
     c.blocks = c.pitch * sizeof(T) / 32;
-    c.half = t.pieces == 2 ? c.padded : static_cast<uint32_t>(t.dim >> 1);
+    c.half = t.pieces == 2 ? c.padded : (uint32_t)(t.dim >> 1);
     c.pieces = t.pieces;
     c.packed = c.pitch == t.dim;
     bool whole = c.pitch % LANES == 0;
@@ -165,7 +158,7 @@ AICORE_INLINE void measure(const Tiling &t, const NrcStreamTiling &s, Rect &r) {
     r.position = s.offset + r.at.seq;
     r.rope = r.position < t.rope_rows;
     if (r.at.head == 0 && r.left >= t.heads) {
-        r.heads = static_cast<uint32_t>(t.heads);
+        r.heads = (uint32_t)t.heads;
         r.seqs = least64(r.left / r.heads, s.seq - r.at.seq);
         if (r.rope) r.seqs = least64(r.seqs, t.rope_rows - r.position);
     } else {
@@ -178,7 +171,7 @@ AICORE_INLINE void measure(const Tiling &t, const NrcStreamTiling &s, Rect &r) {
 /* Where a line is. Divisions are slow: only where a chunk or job begins. */
 AICORE_INLINE void place(const Tiling &t, const NrcStreamTiling &s, int64_t line, Place &p) {
     int64_t item = line / t.heads;
-    p.head = static_cast<uint32_t>(line - item * t.heads);
+    p.head = (uint32_t)(line - item * t.heads);
     p.batch = item / s.seq;
     p.seq = item - p.batch * s.seq;
 }

@@ -27,54 +27,17 @@ AICORE_INLINE void some_lanes(const LocalTensor<float> &dst, const LocalTensor<f
     ResetMask();
 }
 
-/* `count` neighbours, which are so many whole repeats, or 0; steps are flat. */
-/* The same where they are none. Not inlined, as all that is rare: code that every call has must be
- * small. */
-template <Op OP>
-RARE void flat_any(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                   const LocalTensor<float> &b, uint32_t count) {
-    apply_flat<OP>(dst, a, b, count);
-}
-
-template <Op OP>
-AICORE_INLINE void flat(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                        const LocalTensor<float> &b, uint32_t count, uint32_t repeats,
-                        const BinaryRepeatParams &steps) {
-    if (repeats) {
-        apply_whole<OP>(dst, a, b, repeats, steps);
-    } else {
-        flat_any<OP>(dst, a, b, count);
-    }
-}
-
-template <typename TO, typename FROM>
-RARE void cast_any(const LocalTensor<TO> &dst, const LocalTensor<FROM> &src, RoundMode mode,
-                   uint32_t count) {
-    Cast(dst, src, mode, count);
-}
-
-template <typename TO, typename FROM>
-AICORE_INLINE void cast_flat(const LocalTensor<TO> &dst, const LocalTensor<FROM> &src,
-                             RoundMode mode, uint32_t count, uint32_t repeats) {
-    if (repeats) {
-        Cast<TO, FROM, false>(dst, src, mode, MASK_PLACEHOLDER, Narrow8(repeats),
-                              {1, 1, Narrow8(2 * sizeof(TO)), Narrow8(2 * sizeof(FROM))});
-    } else {
-        cast_any(dst, src, mode, count);
-    }
-}
-
 /* Widens; fp32 is already what it should be. */
 template <typename T>
 AICORE_INLINE void widen(const LocalTensor<float> &dst, const LocalTensor<T> &src, uint32_t count) {
     if constexpr (sizeof(T) == 2) {
-        cast_flat(dst, src, RoundMode::CAST_NONE, count, repeats_of(count));
+        cast_run(dst, src, RoundMode::CAST_NONE, count);
     }
 }
 
 /* Calls between the two need no mask of their own. */
 AICORE_INLINE void narrow(const Columns &k) {
-    if (k.narrow) SetVectorMask<float>(static_cast<int32_t>(k.narrow));
+    if (k.narrow) SetVectorMask<float>((int32_t)k.narrow);
 }
 
 AICORE_INLINE void all_lanes(const Columns &k) {
@@ -90,8 +53,8 @@ AICORE_INLINE void fill_blocks(const Columns &k, const LocalTensor<float> &to,
 
 /* A line by itself, where there are fewer lines than repeats in one: with b[j], or a number. */
 template <Op OP, bool number>
-__aicore__ inline void line_alone(const LocalTensor<float> &dst, const LocalTensor<float> &a,
-                                  const LocalTensor<float> &b, uint32_t columns) {
+__aicore__ inline void single_line(const LocalTensor<float> &dst, const LocalTensor<float> &a,
+                                   const LocalTensor<float> &b, uint32_t columns) {
     uint32_t whole = columns / LANES, rest = columns % LANES, at = whole * LANES;
     BinaryRepeatParams steps(1, 1, number ? 0 : 1, 8, 8, number ? 0 : 8);
     if (whole) apply_whole<OP>(dst, a, b, whole, steps);
@@ -112,7 +75,7 @@ RARE void by_line_any(const Columns &k, const LocalTensor<float> &dst, const Loc
     }
     if (pitch > lines * LANES) {
         for (uint32_t l = 0; l < lines; l++) {
-            line_alone<OP, true>(dst[l * pitch], a[l * pitch], b[l * BLOCK], pitch);
+            single_line<OP, true>(dst[l * pitch], a[l * pitch], b[l * BLOCK], pitch);
         }
         return;
     }
@@ -146,8 +109,8 @@ RARE void by_column_any(const LocalTensor<float> &dst, const LocalTensor<float> 
     if (columns > lines * LANES) {
         for (uint32_t l = 0; l < lines; l++) {
             uint32_t line = at + l * steps.dstRepStride * BLOCK;
-            line_alone<OP, false>(dst[line], a[line], b[b_at + l * steps.src1RepStride * BLOCK],
-                                  columns);
+            single_line<OP, false>(dst[line], a[line], b[b_at + l * steps.src1RepStride * BLOCK],
+                                   columns);
         }
         return;
     }

@@ -7,81 +7,34 @@
 #ifndef NORM_ROPE_CONCAT_GRAD_MOVE_H
 #define NORM_ROPE_CONCAT_GRAD_MOVE_H
 
+#include "moves.h"
 #include "norm_rope_concat_grad.h"
 
 namespace norm_rope_concat {
-
-/* A tile on the way in: MTE2 takes a buffer and sends it, V waits for it and frees it. */
-template <typename Y> AICORE_INLINE void take_in(const Core<Y> &c, uint32_t slot) {
-    WaitFlag<HardEvent::V_MTE2>(c.slots.in_free[slot]);
-}
-
-template <typename Y> AICORE_INLINE void send_in(const Core<Y> &c, uint32_t slot) {
-    SetFlag<HardEvent::MTE2_V>(c.slots.in_full[slot]);
-}
-
-template <typename Y> AICORE_INLINE void wait_in(const Core<Y> &c, uint32_t slot) {
-    WaitFlag<HardEvent::MTE2_V>(c.slots.in_full[slot]);
-}
-
-template <typename Y> AICORE_INLINE void free_in(const Core<Y> &c, uint32_t slot) {
-    SetFlag<HardEvent::V_MTE2>(c.slots.in_free[slot]);
-}
-
-/* On the way out: V takes the buffer and sends it, MTE3 frees it. */
-template <typename Y> AICORE_INLINE void take_out(const Core<Y> &c) {
-    WaitFlag<HardEvent::MTE3_V>(c.slots.out_free);
-}
-
-template <typename Y> AICORE_INLINE void send_out(const Core<Y> &c) {
-    SetFlag<HardEvent::V_MTE3>(c.slots.out_full);
-    WaitFlag<HardEvent::V_MTE3>(c.slots.out_full);
-}
-
-template <typename Y> AICORE_INLINE void free_out(const Core<Y> &c) {
-    SetFlag<HardEvent::MTE3_V>(c.slots.out_free);
-}
 
 template <typename T>
 __aicore__ inline void open_stream(const Tiling &t, const Args &a, uint32_t stream, Stream<T> &s) {
     uint32_t kind = stream / 2, added = stream % 2; /* kind: query, key, value */
     s.t = &t.stream[stream];
-    s.grad.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[kind]));
-    s.dx.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.out[kind + 3 * added]));
+    s.grad.SetGlobalBuffer((__gm__ T *)a.in[kind]);
+    s.dx.SetGlobalBuffer((__gm__ T *)(a.out[kind + 3 * added]));
     s.head_step = s.t->total * t.dim;
-    int64_t gap = (s.head_step - t.dim) * static_cast<int64_t>(sizeof(T)) / 32;
-    s.head_gap = gap <= 0xffff ? static_cast<uint32_t>(gap) : FAR;
+    int64_t gap = (s.head_step - t.dim) * (int64_t)(sizeof(T)) / 32;
+    s.head_gap = gap <= 0xffff ? (uint32_t)gap : FAR;
     if (s.t->norm == 0) return;
     uint32_t weight = 7 + 3 * kind + 6 * added;
-    s.x.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(a.in[3 + kind + 2 * added]));
-    if (s.t->centred) s.mean.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(a.in[weight + 1]));
-    s.rstd.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(a.in[weight + 2]));
+    s.x.SetGlobalBuffer((__gm__ T *)(a.in[3 + kind + 2 * added]));
+    if (s.t->centred) s.mean.SetGlobalBuffer((__gm__ float *)(a.in[weight + 1]));
+    s.rstd.SetGlobalBuffer((__gm__ float *)(a.in[weight + 2]));
 }
 
-/* Blocks of one piece; the gaps are between the end of a block and the start of the next.
- * Padding is 0: it is computed on, though never summed or stored. */
+/* `count` runs of a piece of `width` elements, filled up to `padded`, so many elements from run to
+ * run. What is filled is 0: it is computed on, though never summed or stored. */
 template <typename T>
-AICORE_INLINE DataCopyExtParams shape_of(uint32_t blocks, uint32_t width, uint32_t padded,
-                                         int64_t gm_step, uint32_t ub_step) {
-    Narrow32 gap = Narrow32(blocks > 1 ? (gm_step - width) * sizeof(T) : 0);
-    return {Narrow16(blocks), Narrow32(width * sizeof(T)), gap,
-            Narrow32((ub_step - padded) * sizeof(T) / 32), 0};
-}
-
-template <typename T>
-AICORE_INLINE DataCopyPadExtParams<T> padding_of(uint32_t width, uint32_t padded) {
-    DataCopyPadExtParams<T> pad;
-    pad.isPad = padded != width;
-    pad.rightPadding = Narrow8(padded - width);
-    return pad;
-}
-
-template <typename T>
-AICORE_INLINE void load_blocks(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-                               uint32_t blocks, uint32_t width, uint32_t padded, int64_t gm_step,
-                               uint32_t ub_step) {
-    DataCopyPad(dst, src, shape_of<T>(blocks, width, padded, gm_step, ub_step),
-                padding_of<T>(width, padded));
+AICORE_INLINE Runs runs_of(uint32_t count, uint32_t width, uint32_t padded, int64_t gm_step,
+                           uint32_t ub_step) {
+    return {count, width, count > 1 ? (uint32_t)(gm_step - width) : 0, padded - width,
+            (ub_step - padded) * (uint32_t)sizeof(T) / 32};
 }
 
 /* Pieces of rows of [.., D] that are not the same in UB. Of fp32 beside 16-bit data a block may
@@ -91,8 +44,8 @@ __aicore__ inline void load_pieces(const Tiling &t, const Columns &k, uint32_t c
                                    const LocalTensor<T> &dst, const GlobalTensor<T> &src,
                                    int64_t row, uint32_t rows) {
     for (uint32_t p = 0; p < k.pieces; p++) {
-        load_blocks(dst[p * k.padded], src[row * t.dim + p * (t.dim >> 1) + column], rows, k.width,
-                    up(k.width, 32 / sizeof(T)), t.dim, k.pitch);
+        copy_in(dst[p * k.padded], src[row * t.dim + p * (t.dim >> 1) + column],
+                runs_of<T>(rows, k.width, up(k.width, 32 / sizeof(T)), t.dim, k.pitch));
     }
 }
 
@@ -112,11 +65,9 @@ template <typename T>
 __aicore__ inline void store_pieces(const Tiling &t, const Columns &k, uint32_t column,
                                     const GlobalTensor<T> &dst, const LocalTensor<T> &src,
                                     int64_t row, uint32_t rows) {
-    Narrow32 gap = Narrow32(rows > 1 ? (t.dim - k.width) * sizeof(T) : 0);
-    DataCopyExtParams shape(Narrow16(rows), Narrow32(k.width * sizeof(T)),
-                            Narrow32((k.pitch - k.padded) * sizeof(T) / 32), gap, 0);
     for (uint32_t p = 0; p < k.pieces; p++) {
-        DataCopyPad(dst[row * t.dim + p * (t.dim >> 1) + column], src[p * k.padded], shape);
+        copy_out(dst[row * t.dim + p * (t.dim >> 1) + column], src[p * k.padded],
+                 runs_of<T>(rows, k.width, k.padded, t.dim, k.pitch));
     }
 }
 
@@ -136,20 +87,19 @@ template <typename T>
 __aicore__ inline void load_rect_pieces(const Tiling &t, const Stream<T> &s, const Columns &k,
                                         uint32_t column, const Rect &r, int64_t from,
                                         const LocalTensor<T> &dst) {
-    bool far = (s.head_step - k.width) * static_cast<int64_t>(sizeof(T)) >
-               0xffffffffll; /* the gap has 32 bits */
+    bool far =
+        (s.head_step - k.width) * (int64_t)(sizeof(T)) > 0xffffffffll; /* the gap has 32 bits */
     bool along = r.heads <= r.seqs || far;
     uint32_t copies = along ? r.heads : r.seqs, blocks = along ? r.seqs : r.heads;
     uint32_t row = r.heads * k.pitch, step = along ? k.pitch : row;
     int64_t gm_step = along ? s.head_step : t.dim;
-    const DataCopyExtParams shape =
-        shape_of<T>(blocks, k.width, k.padded, along ? t.dim : s.head_step, along ? row : k.pitch);
-    const DataCopyPadExtParams<T> pad = padding_of<T>(k.width, k.padded);
+    const Runs runs =
+        runs_of<T>(blocks, k.width, k.padded, along ? t.dim : s.head_step, along ? row : k.pitch);
     for (uint32_t p = 0; p < k.pieces; p++) {
         int64_t piece = from + p * (t.dim >> 1) + column;
         uint32_t to = r.line * k.pitch + p * k.padded;
         for (uint32_t i = 0; i < copies; i++, to += step, piece += gm_step) {
-            DataCopyPad(dst[to], s.grad[piece], shape, pad);
+            copy_in(dst[to], s.grad[piece], runs);
         }
     }
 }
@@ -190,11 +140,7 @@ AICORE_INLINE void load_rect(const Tiling &t, const Stream<T> &s, const Columns 
 /* One row of numbers per line, padded with 0 to whole blocks. */
 AICORE_INLINE void load_numbers(const LocalTensor<float> &dst, const GlobalTensor<float> &src,
                                 int64_t line, uint32_t lines) {
-    if (lines % BLOCK == 0) {
-        DataCopy(dst, src[line], lines);
-    } else {
-        load_blocks(dst, src[line], 1, lines, up(lines, BLOCK), 0, up(lines, BLOCK));
-    }
+    copy_rows_in(dst, src[line], 1, lines);
 }
 
 /* Jobs: lines that only move. Where this core is: at line, in column block `column`, of a job that
@@ -236,18 +182,18 @@ AICORE_INLINE void move(Core<Y> &c, const Stream<typename Y::Data> &s, const Col
                         uint32_t column, int64_t line, uint32_t lines, Rect &r) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
-    uint32_t turn = c.turn;
-    const LocalTensor<T> &tile = c.copy[turn];
-    WaitFlag<HardEvent::MTE3_MTE2>(c.slots.copy_free[turn]);
+    uint32_t now = c.next_copy;
+    const LocalTensor<T> &tile = c.copy[now];
+    take(c.copy_slot[now]);
     start(t, *s.t, lines, r);
     do {
         load_rect(t, s, k, column, r, tile);
     } while (next_rect(t, *s.t, r));
-    SetFlag<HardEvent::MTE2_MTE3>(c.slots.copy_full[turn]);
-    WaitFlag<HardEvent::MTE2_MTE3>(c.slots.copy_full[turn]);
+    send(c.copy_slot[now]);
+    receive(c.copy_slot[now]);
     store_rows(t, k, column, s.dx, tile, line, lines);
-    SetFlag<HardEvent::MTE3_MTE2>(c.slots.copy_free[turn]);
-    c.turn = turn ^ 1;
+    give_back(c.copy_slot[now]);
+    c.next_copy = now ^ 1;
 }
 
 /* A part of a line that is longer than the buffer. */
@@ -257,7 +203,7 @@ template <typename Y> __aicore__ inline void move_part(Core<Y> &c, Copies &p) {
     Rect r = p.r;
     k.width = least64(k.width, c.t->dim - p.column);
     k.padded = k.pitch = up(k.width, 32 / sizeof(T));
-    move(c, c.stream[p.stream], k, static_cast<uint32_t>(p.column), p.line, 1, r);
+    move(c, c.stream[p.stream], k, (uint32_t)p.column, p.line, 1, r);
     p.column += k.width;
     if (p.column < c.t->dim) return;
     p.column = 0;

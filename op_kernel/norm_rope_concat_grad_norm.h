@@ -29,25 +29,21 @@ AICORE_INLINE void times_gamma(const Work &w, const Tile &v) {
 
 /* w2 = g x^, of g' or g^ */
 AICORE_INLINE void times_x(const Work &w, const Tile &v) {
-    flat<MUL>(w.w2, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+    apply_run<MUL>(w.w2, w.w0, w.w1, v.count);
 }
 
 /* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
  * running sums. */
 template <typename Y> AICORE_INLINE void accumulate(const Core<Y> &c, const Tile &v) {
     const Work &w = c.w;
-    uint32_t step = c.t->sum_lines * v.pitch, whole = repeats_of(step);
+    uint32_t step = c.t->sum_lines * v.pitch;
     bool beta = v.s->centred;
     times_x(w, v);
     for (uint32_t at = 0; at < v.count; at += step) {
-        uint32_t n = step, repeats = whole;
-        if (v.count - at < step) {
-            n = v.count - at;
-            repeats = repeats_of(n);
-        }
-        if (beta) flat<ADD>(w.dbeta, w.dbeta, w.w0[at], n, repeats, v.k->flat);
+        uint32_t n = least(v.count - at, step);
+        if (beta) apply_run<ADD>(w.dbeta, w.dbeta, w.w0[at], n);
         vector_done();
-        flat<ADD>(w.dgamma, w.dgamma, w.w2[at], n, repeats, v.k->flat);
+        apply_run<ADD>(w.dgamma, w.dgamma, w.w2[at], n);
     }
 }
 
@@ -55,7 +51,7 @@ template <typename Y> AICORE_INLINE void accumulate(const Core<Y> &c, const Tile
 __aicore__ inline uint64_t lanes_from(const Columns &k, uint32_t from) {
     uint64_t lanes = 0;
     for (uint32_t p = 0; p < k.pieces; p++) {
-        int64_t begin = static_cast<int64_t>(p) * k.padded - from, end = begin + k.width;
+        int64_t begin = (int64_t)p * k.padded - from, end = begin + k.width;
         begin = begin < 0 ? 0 : begin;
         end = end > LANES ? LANES : end;
         if (begin >= end) continue;
@@ -68,27 +64,26 @@ __aicore__ inline uint64_t lanes_from(const Columns &k, uint32_t from) {
 /* part[l][c * 8 ..] = sums of the 32-byte blocks of columns [64 c, 64 c + 64). */
 RARE void block_sums_of_lines(const Tiling &t, Tile v, const Columns &k,
                               const LocalTensor<float> &part, const LocalTensor<float> &w) {
-    int32_t step = static_cast<int32_t>(v.pitch / BLOCK), fold = static_cast<int32_t>(t.fold);
+    int32_t step = (int32_t)(v.pitch / BLOCK), fold = (int32_t)t.fold;
     uint32_t whole = v.pitch / LANES;
     if (k.narrow && k.width == k.padded) {
         narrow(k);
-        BlockReduceSum<float, false>(part, w, static_cast<int32_t>(v.lines * k.parts),
-                                     MASK_PLACEHOLDER, 1, 1, static_cast<int32_t>(k.narrow / 8));
+        BlockReduceSum<float, false>(part, w, (int32_t)(v.lines * k.parts), MASK_PLACEHOLDER, 1, 1,
+                                     (int32_t)(k.narrow / 8));
         ResetMask();
         return;
     }
     if (k.packed && v.pitch % LANES == 0 && whole > v.lines) {
         for (uint32_t l = 0; l < v.lines; l++) {
-            BlockReduceSum<float, false>(part[l * t.fold * 8], w[l * v.pitch],
-                                         static_cast<int32_t>(whole), MASK_PLACEHOLDER, 1, 1, 8);
+            BlockReduceSum<float, false>(part[l * t.fold * 8], w[l * v.pitch], (int32_t)whole,
+                                         MASK_PLACEHOLDER, 1, 1, 8);
         }
         return;
     }
     for (uint32_t j = 0; j < v.pitch; j += LANES) {
         uint64_t lanes[2] = {lanes_from(k, j), 0};
         if (lanes[0] == 0) continue;
-        BlockReduceSum<float>(part[j / 8], w[j], static_cast<int32_t>(v.lines), lanes, fold, 1,
-                              step);
+        BlockReduceSum<float>(part[j / 8], w[j], (int32_t)v.lines, lanes, fold, 1, step);
     }
     ResetMask();
 }
@@ -96,8 +91,7 @@ RARE void block_sums_of_lines(const Tiling &t, Tile v, const Columns &k,
 AICORE_INLINE void block_sums(const Tiling &t, const Tile &v, const Columns &k,
                               const LocalTensor<float> &part, const LocalTensor<float> &w) {
     if (v.repeats && k.packed && v.pitch == t.fold * LANES) { /* all blocks in a row */
-        BlockReduceSum<float, false>(part, w, static_cast<int32_t>(v.repeats), MASK_PLACEHOLDER, 1,
-                                     1, 8);
+        BlockReduceSum<float, false>(part, w, (int32_t)v.repeats, MASK_PLACEHOLDER, 1, 1, 8);
     } else {
         block_sums_of_lines(t, v, k, part, w);
     }
@@ -118,7 +112,7 @@ AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, 
     const Work &w = c.w;                        /* what is never written in part stays 0 */
     uint32_t n = rows * t.fold * 8, m = t.fold; /* numbers that are left, m of each line */
     if (v.p->column && k.width < t.columns) { /* the last block has fewer sums than those before */
-        Duplicate(w.part, 0.0f, static_cast<int32_t>(n));
+        Duplicate(w.part, 0.0f, (int32_t)n);
         vector_done();
     }
     if (v.s->centred) {
@@ -130,11 +124,11 @@ AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, 
     vector_done();
     const LocalTensor<float> *from = &w.part, *to = &w.fold;
     n /= 8;
-    BlockReduceSum<float, false>(m == 1 ? dst : *to, *from, static_cast<int32_t>(n / 8),
-                                 MASK_PLACEHOLDER, 1, 1, 8);
+    BlockReduceSum<float, false>(m == 1 ? dst : *to, *from, (int32_t)(n / 8), MASK_PLACEHOLDER, 1,
+                                 1, 8);
     vector_done();
     while (m > 1) {
-        int32_t repeats = static_cast<int32_t>((n + LANES - 1) / LANES);
+        int32_t repeats = (int32_t)((n + LANES - 1) / LANES);
         from = to;
         to = from == &w.fold ? &w.spare : &w.fold;
         if (m >= 8) {
@@ -206,13 +200,13 @@ AICORE_INLINE void subtract(Core<Y> &c, const Tile &v, const LocalTensor<float> 
     if (v.s->centred) with_numbers<SUB, spread>(v, w.w0, sum);
     with_numbers<MUL, spread>(v, w.w1, dot);
     vector_done();
-    flat<SUB>(w.w0, w.w0, w.w1, v.count, v.repeats, v.k->flat);
+    apply_run<SUB>(w.w0, w.w0, w.w1, v.count);
     vector_done();
     if constexpr (sizeof(T) == 2) {
         by_line<MUL>(*v.k, w.w0, w.w0, w.rstd, v.lines);
         vector_done();
     } else {
-        take_out(c);
+        take(c.out_slot);
         by_line<MUL>(*v.k, c.out, w.w0, w.rstd, v.lines);
     }
 }
@@ -250,11 +244,11 @@ AICORE_INLINE void do_norm(const Core<Y> &c, const Tile &v, const Columns &k,
     uint32_t rows = number_rows(v);
     line_sums(c, v, k, rows, p.block == 0 ? stat : w.stat_wide);
     if (p.block != 0) {
-        Add(stat, stat, w.stat_wide, static_cast<int32_t>(rows));
+        Add(stat, stat, w.stat_wide, (int32_t)rows);
         vector_done();
     }
     if (p.block + 1 == t.blocks) {
-        Muls(stat, stat, t.inverse_dim, static_cast<int32_t>(rows));
+        Muls(stat, stat, t.inverse_dim, (int32_t)rows);
         vector_done();
     }
 }

@@ -61,8 +61,8 @@ AICORE_INLINE void by_row(const Columns &k, const LocalTensor<float> &dst,
 
 /* dst = src * table[row] for the lines of a rectangle: the heads of one row together, or, where
  * they are few, the rows of one head. */
-__aicore__ inline void turn_rect(const Tile &v, const Rect &r, const LocalTensor<float> &dst,
-                                 const LocalTensor<float> &src, const LocalTensor<float> &table) {
+__aicore__ inline void scale_rect(const Tile &v, const Rect &r, const LocalTensor<float> &dst,
+                                  const LocalTensor<float> &src, const LocalTensor<float> &table) {
     const Columns &k = *v.k;
     uint32_t pitch = v.pitch, wide = r.heads * pitch, at = r.line * pitch;
     if (r.heads < r.seqs && wide <= REPEATS * BLOCK) {
@@ -81,20 +81,20 @@ __aicore__ inline void turn_rect(const Tile &v, const Rect &r, const LocalTensor
 
 /* Tiles of several rectangles. A tile by value, here and elsewhere: the one that compute has stays
  * in registers. */
-RARE void turn_rects(const Tiling &t, Tile v, const LocalTensor<float> &dst,
-                     const LocalTensor<float> &src, const LocalTensor<float> &table) {
+RARE void scale_rects(const Tiling &t, Tile v, const LocalTensor<float> &dst,
+                      const LocalTensor<float> &src, const LocalTensor<float> &table) {
     Rect r = v.p->rect;
     narrow(*v.k);
     do {
-        if (r.rope) turn_rect(v, r, dst, src, table);
+        if (r.rope) scale_rect(v, r, dst, src, table);
     } while (!v.one && next_rect(t, *v.s, r));
     all_lanes(*v.k);
 }
 
-AICORE_INLINE void turn(const Tiling &t, const Tile &v, const LocalTensor<float> &dst,
-                        const LocalTensor<float> &src, const LocalTensor<float> &table) {
+AICORE_INLINE void scale(const Tiling &t, const Tile &v, const LocalTensor<float> &dst,
+                         const LocalTensor<float> &src, const LocalTensor<float> &table) {
     if (!v.one || v.k->narrow) {
-        turn_rects(t, v, dst, src, table);
+        scale_rects(t, v, dst, src, table);
         return;
     }
     uint32_t pitch = v.pitch, heads = v.p->rect.heads, end = v.p->rows * pitch, at = 0;
@@ -111,7 +111,7 @@ AICORE_INLINE void add_lines(const Tiling &t, const Tile &v, uint32_t line, uint
         by_column<ADD>(w, w, at, products, at + h, lines, h, v.k->each);
         by_column<SUB>(w, w, at + h, products, at, lines, h, v.k->each);
     } else {
-        flat<ADD>(w[at], w[at], products[at], count, repeats_of(count), v.k->flat);
+        apply_run<ADD>(w[at], w[at], products[at], count);
     }
 }
 
@@ -123,8 +123,8 @@ RARE void add_rects(const Tiling &t, Tile v, const LocalTensor<float> &w,
     } while (next_rect(t, *v.s, r));
 }
 
-AICORE_INLINE void add_turned(const Tiling &t, const Tile &v, const LocalTensor<float> &w,
-                              const LocalTensor<float> &products) {
+AICORE_INLINE void add_partners(const Tiling &t, const Tile &v, const LocalTensor<float> &w,
+                                const LocalTensor<float> &products) {
     if (v.one) {
         add_lines(t, v, 0, v.lines, w, products);
     } else {

@@ -11,17 +11,10 @@
 
 namespace norm_rope_concat {
 
-/* Adds rows of `pitch` floats into row 0: the upper half onto the lower until one is left. */
-__aicore__ inline uint32_t fold_once(const LocalTensor<float> &rows, uint32_t n, uint32_t pitch) {
-    uint32_t half = (n + 1) / 2;
-    Add(rows, rows, rows[half * pitch], static_cast<int32_t>((n - half) * pitch));
-    return half;
-}
-
 template <typename Y>
 __aicore__ inline GlobalTensor<float> partial_sums(const Core<Y> &c, int64_t chunk, int which) {
     GlobalTensor<float> all;
-    all.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(c.args->workspace));
+    all.SetGlobalBuffer((__gm__ float *)(c.args->workspace));
     return all[(chunk * 2 + which) * c.t->width];
 }
 
@@ -32,20 +25,20 @@ template <typename Y> __aicore__ inline void flush_sums(Core<Y> &c, const Step &
     const Columns &k = columns_at(c, t, p.block);
     bool beta = t.stream[p.stream].centred;
     for (uint32_t n = t.sum_lines; n > 1;) {
-        if (beta) fold_once(dbeta, n, k.pitch);
-        n = fold_once(dgamma, n, k.pitch);
+        if (beta) add_upper(dbeta, n, k.pitch);
+        n = add_upper(dgamma, n, k.pitch);
         vector_done();
     }
     const LocalTensor<float> &out = c.sum;
-    WaitFlag<HardEvent::MTE3_V>(c.slots.sum_free);
-    Muls(out, dgamma, 1.0f, static_cast<int32_t>(k.pitch));
-    if (beta) Muls(out[k.pitch], dbeta, 1.0f, static_cast<int32_t>(k.pitch));
-    SetFlag<HardEvent::V_MTE3>(c.slots.sum_full);
-    WaitFlag<HardEvent::V_MTE3>(c.slots.sum_full);
+    take(c.sum_slot);
+    Muls(out, dgamma, 1.0f, (int32_t)k.pitch);
+    if (beta) Muls(out[k.pitch], dbeta, 1.0f, (int32_t)k.pitch);
+    send(c.sum_slot);
+    receive(c.sum_slot);
     uint32_t column = p.block * c.k[0].pitch;
     DataCopy(partial_sums(c, p.chunk, 0)[column], out, k.pitch);
     if (beta) DataCopy(partial_sums(c, p.chunk, 1)[column], out[k.pitch], k.pitch);
-    SetFlag<HardEvent::MTE3_V>(c.slots.sum_free);
+    give_back(c.sum_slot);
 }
 
 /* Columns of one vector that are added up together, in the workspace and in the result. */
@@ -58,8 +51,8 @@ template <typename Y>
 __aicore__ inline bool segment_of(const Core<Y> &c, int64_t index, Segment &g) {
     const Tiling &t = *c.t;
     int64_t each = (t.columns + NRC_SEGMENT - 1) / NRC_SEGMENT, from = index % each * NRC_SEGMENT;
-    uint32_t piece = static_cast<uint32_t>(index / each % t.pieces);
-    uint32_t block = static_cast<uint32_t>(index / each / t.pieces);
+    uint32_t piece = (uint32_t)(index / each % t.pieces);
+    uint32_t block = (uint32_t)(index / each / t.pieces);
     const Columns &k = columns_at(c, t, block);
     if (from >= k.width) return false;
     g.width = least64(NRC_SEGMENT, k.width - from);
@@ -79,32 +72,30 @@ __aicore__ inline void add_up(Core<Y> &c, int64_t first, int64_t count, int whic
     const LocalTensor<float> in = c.in[0].template ReinterpretCast<float>();
     const LocalTensor<T> out = c.out.template ReinterpretCast<T>();
     vector_done();
-    Duplicate(sum, 0.0f, static_cast<int32_t>(g.padded));
+    Duplicate(sum, 0.0f, (int32_t)g.padded);
     for (int64_t done = 0; done < count; done += t.batch) {
         uint32_t rows = least64(t.batch, count - done);
-        take_in(c, 0);
-        load_blocks(in, partial_sums(c, first + done, which)[g.column], rows, g.padded, g.padded,
-                    2 * t.width, g.padded);
-        send_in(c, 0);
-        wait_in(c, 0);
-        for (uint32_t n = rows; n > 1;) {
-            n = fold_once(in, n, g.padded);
-            vector_done();
-        }
+        take(c.in_slot[0]);
+        uint32_t gap = rows > 1 ? (uint32_t)(2 * t.width - g.padded) : 0;
+        copy_in(in, partial_sums(c, first + done, which)[g.column], {rows, g.padded, gap, 0, 0});
+        send(c.in_slot[0]);
+        receive(c.in_slot[0]);
+        sum_slabs(in, rows, g.padded);
         vector_done();
-        Add(sum, sum, in, static_cast<int32_t>(g.padded));
-        free_in(c, 0);
+        Add(sum, sum, in, (int32_t)g.padded);
+        give_back(c.in_slot[0]);
     }
     vector_done();
-    take_out(c);
+    take(c.out_slot);
     if constexpr (sizeof(T) == 2) {
         Cast(out, sum, RoundMode::CAST_RINT, g.padded);
     } else {
-        Muls(out, sum, 1.0f, static_cast<int32_t>(g.padded));
+        Muls(out, sum, 1.0f, (int32_t)g.padded);
     }
-    send_out(c);
+    send(c.out_slot);
+    receive(c.out_slot);
     DataCopyPad(result[g.result], out, {1, Narrow32(g.width * sizeof(T)), 0, 0, 0});
-    free_out(c);
+    give_back(c.out_slot);
 }
 
 /* This core's share of the last sums. */
@@ -120,12 +111,12 @@ template <typename Y> __aicore__ inline void add_partials(Core<Y> &c) {
             vector -= t.vectors >> bit & 1;
         }
         uint32_t stream = bit / 2;
-        int which = static_cast<int>(bit % 2);
+        int which = (int)(bit % 2);
         const NrcStreamTiling &s = t.stream[stream];
         int64_t chunks = (s.lines + t.chunk_lines - 1) / t.chunk_lines;
         GlobalTensor<T> result;
-        result.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(
-            c.args->out[6 + 2 * (stream / 2) + 4 * (stream % 2) + which]));
+        result.SetGlobalBuffer(
+            (__gm__ T *)(c.args->out[6 + 2 * (stream / 2) + 4 * (stream % 2) + which]));
         for (int64_t i = begin; i < begin + t.unit_segments; i++) {
             Segment g;
             if (segment_of(c, i, g)) add_up(c, s.first, chunks, which, g, result);

@@ -29,7 +29,7 @@ template <typename Y> __aicore__ inline void load(Core<Y> &c, Step &p, uint32_t 
     const Stream<T> &s = c.stream[p.stream];
     const Columns &k = columns_at(c, t, p.block);
     const LocalTensor<T> &in = c.in[slot];
-    take_in(c, slot);
+    take(c.in_slot[slot]);
     Rect r = p.rect;
     p.rows = 0;
     do {
@@ -54,14 +54,14 @@ template <typename Y> __aicore__ inline void load(Core<Y> &c, Step &p, uint32_t 
         const LocalTensor<W> gamma = in.template ReinterpretCast<W>()[t.at_gamma / sizeof(W)];
         load_rows(t, k, p.column, gamma, c.gamma[p.stream], 0, 1);
     }
-    send_in(c, slot);
+    send(c.in_slot[slot]);
 }
 
 /* Rows that are fp32. Beside 16-bit data a block of every piece may not have been loaded. */
 __aicore__ inline void take_wide_rows(const Columns &k, const LocalTensor<float> &dst,
                                       const LocalTensor<float> &src, uint32_t rows) {
     if (up(k.width, BLOCK) == k.padded) {
-        Muls(dst, src, 1.0f, static_cast<int32_t>(rows * k.pitch));
+        Muls(dst, src, 1.0f, (int32_t)(rows * k.pitch));
     } else {
         scale_rows(dst, k.padded, src, k.padded, 1.0f, rows * k.pieces, up(k.width, BLOCK));
         ResetMask();
@@ -94,7 +94,7 @@ template <typename Y>
 AICORE_INLINE void widen_x(const Core<Y> &c, const LocalTensor<typename Y::Data> &in,
                            const Tile &v) {
     if constexpr (sizeof(typename Y::Data) == 2) {
-        cast_flat(c.w.w1, in[c.t->at_x / 2], RoundMode::CAST_NONE, v.count, v.repeats);
+        cast_run(c.w.w1, in[c.t->at_x / 2], RoundMode::CAST_NONE, v.count);
     }
 }
 
@@ -112,7 +112,7 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
     }
     vector_done(); /* the tile before used the same buffers */
     if constexpr (sizeof(T) == 2) {
-        cast_flat(w.w0, in, RoundMode::CAST_NONE, v.count, v.repeats);
+        cast_run(w.w0, in, RoundMode::CAST_NONE, v.count);
     }
     if (!v.s->norm) return;
     const LocalTensor<float> rstd = in.template ReinterpretCast<float>()[t.at_rstd / sizeof(float)];
@@ -128,7 +128,7 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
         take_rows(*v.k, w.gamma, gamma, 1);
     }
     if (v.s->weighted && p.finish && p.first) {
-        int32_t sums = static_cast<int32_t>(t.sum_lines * v.pitch);
+        int32_t sums = (int32_t)(t.sum_lines * v.pitch);
         if (v.s->centred) Duplicate(w.dbeta, 0.0f, sums);
         Duplicate(w.dgamma, 0.0f, sums);
     }
@@ -144,7 +144,8 @@ AICORE_INLINE void scale_lines(const Work &w, const Tile &v) {
 }
 
 template <typename Y>
-AICORE_INLINE void turn_halves(Core<Y> &c, const LocalTensor<typename Y::Data> &in, const Tile &v) {
+AICORE_INLINE void rotate_halves(Core<Y> &c, const LocalTensor<typename Y::Data> &in,
+                                 const Tile &v) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
     Work &w = c.w;
@@ -158,27 +159,18 @@ AICORE_INLINE void turn_halves(Core<Y> &c, const LocalTensor<typename Y::Data> &
             take_table(t, *v.k, w.sin, in, t.at_sin, rows);
         }
     }
-    if constexpr (sizeof(T) == 2) free_in(c, v.slot);
+    if constexpr (sizeof(T) == 2) give_back(c.in_slot[v.slot]);
     vector_done();
     centre(w, v);
-    if (rows) turn(t, v, w.w2, w.w0, w.sin);
+    if (rows) scale(t, v, w.w2, w.w0, w.sin);
     vector_done();
     scale_lines(w, v);
     if (rows) {
-        turn(t, v, w.w0, w.w0, w.cos);
+        scale(t, v, w.w0, w.w0, w.cos);
         vector_done();
-        add_turned(t, v, w.w0, w.w2);
+        add_partners(t, v, w.w0, w.w2);
     }
     vector_done();
-}
-
-/* Offsets that swap the halves of lines, of `words` words each, of which a half has `half`. */
-__aicore__ inline void make_line_table(const LocalTensor<int32_t> &table, uint32_t entries,
-                                       uint32_t words, uint32_t half) {
-    make_table(table, words, 0, 4, 4);
-    add_to_range(table, 0, half, static_cast<int32_t>(4 * half));
-    add_to_range(table, half, 2 * half, -static_cast<int32_t>(4 * half));
-    repeat_table(table, words, entries, static_cast<int32_t>(4 * words));
 }
 
 /* The second halves of rows of sin change their sign. */
@@ -186,8 +178,7 @@ __aicore__ inline void negate_second(const Columns &k, const LocalTensor<float> 
                                      uint32_t rows) {
     Narrow8 step = Narrow8(k.pitch / BLOCK);
     for (uint32_t j = k.half / LANES * LANES; j < k.width; j += LANES) {
-        uint32_t first = k.half > j ? k.half - j : 0, end = least(k.width - j, LANES);
-        uint64_t lanes[2] = {~0ull >> (LANES - end + first) << first, 0};
+        uint64_t lanes[2] = {lanes_between(j, k.half, k.width), 0};
         Muls(sin[j], sin[j], -1.0f, lanes, Narrow8(rows), {1, 1, step, step});
     }
     ResetMask();
@@ -207,11 +198,11 @@ __aicore__ inline void swap_rows(Core<Y> &c, Tile v, const LocalTensor<float> &s
 }
 
 template <typename Y>
-__aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data> &in, Tile v) {
+__aicore__ inline void rotate_pairs(Core<Y> &c, const LocalTensor<typename Y::Data> &in, Tile v) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
     Work &w = c.w;
-    const LocalTensor<float> turned = w.w2[PHASE]; /* in other banks than w0 */
+    const LocalTensor<float> partners = w.w2[OTHER_BANKS]; /* in other banks than w0 */
     uint32_t table = v.p->rows * v.pitch;
     const LocalTensor<T> sin = in[t.at_sin / sizeof(T)];
     if constexpr (sizeof(T) == 2) {
@@ -233,20 +224,20 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
         if (!t.wide_tables) join_words(sin, wide, wide[table], table);
         vector_done();
         scale_lines(w, v);
-        turn(t, v, w.w0, w.w0, w.cos);
-        cast_flat(turned, in, RoundMode::CAST_NONE, v.count, v.repeats);
+        scale(t, v, w.w0, w.w0, w.cos);
+        cast_run(partners, in, RoundMode::CAST_NONE, v.count);
         if (!t.wide_tables) widen(w.sin, sin, table);
-        free_in(c, v.slot);
+        give_back(c.in_slot[v.slot]);
         vector_done();
         negate_odd(w.sin, table);
     } else {
         const LocalTensor<int32_t> &swap = c.w.swap;
         w.cos = in[t.at_cos / sizeof(T)];
-        gather_all(turned, w.w0, v.count, swap, t.swap_entries, 4);
+        gather_all(partners, w.w0, v.count, swap, t.swap_entries, 4);
         gather_all(w.sin, sin, table, swap, t.swap_entries, 4);
         vector_done();
         centre(w, v);
-        turn(t, v, w.w0, w.w0, w.cos);
+        scale(t, v, w.w0, w.w0, w.cos);
         if (t.rope == 3) {
             negate_second(*v.k, w.sin, v.p->rows);
         } else {
@@ -255,20 +246,20 @@ __aicore__ inline void turn_pairs(Core<Y> &c, const LocalTensor<typename Y::Data
     }
     vector_done();
     if constexpr (sizeof(T) == 4) scale_lines(w, v);
-    turn(t, v, turned, turned, w.sin);
+    scale(t, v, partners, partners, w.sin);
     vector_done();
-    add_turned(t, v, w.w0, turned);
+    add_partners(t, v, w.w0, partners);
     vector_done();
 }
 
 /* g' of 16-bit types whose halves are gathered in pairs, with sin likewise. w1 holds the pairs
  * until x comes. */
 template <typename Y>
-__aicore__ inline void turn_words(Core<Y> &c, const LocalTensor<typename Y::Data> &in, Tile v) {
+__aicore__ inline void rotate_words(Core<Y> &c, const LocalTensor<typename Y::Data> &in, Tile v) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
     const Work &w = c.w;
-    const LocalTensor<float> turned = w.w2[PHASE]; /* in other banks than w0 */
+    const LocalTensor<float> partners = w.w2[OTHER_BANKS]; /* in other banks than w0 */
     const LocalTensor<float> sin = w.w1[v.count / 2];
     const LocalTensor<int32_t> &swap = c.w.swap;
     uint32_t table = v.p->rows * v.pitch;
@@ -277,19 +268,19 @@ __aicore__ inline void turn_words(Core<Y> &c, const LocalTensor<typename Y::Data
                t.swap_entries, 4);
     take_table(t, *v.k, w.cos, in, t.at_cos, v.p->rows);
     vector_done();
-    cast_flat(turned, w.w1.template ReinterpretCast<T>(), RoundMode::CAST_NONE, v.count, v.repeats);
+    cast_run(partners, w.w1.template ReinterpretCast<T>(), RoundMode::CAST_NONE, v.count);
     widen(w.sin, sin.template ReinterpretCast<T>(), table);
-    turn(t, v, w.w0, w.w0, w.cos);
+    scale(t, v, w.w0, w.w0, w.cos);
     vector_done();
     negate_second(*v.k, w.sin, v.p->rows);
     if (v.s->norm) widen_x(c, in, v);
-    free_in(c, v.slot);
+    give_back(c.in_slot[v.slot]);
     vector_done();
     centre(w, v);
-    turn(t, v, turned, turned, w.sin);
+    scale(t, v, partners, partners, w.sin);
     vector_done();
     scale_lines(w, v);
-    add_turned(t, v, w.w0, turned);
+    add_partners(t, v, w.w0, partners);
     vector_done();
 }
 
@@ -301,17 +292,18 @@ AICORE_INLINE void store(Core<Y> &c, const Tile &v, const Columns &k,
     const Work &w = c.w;
     if (v.s->norm) subtract_means(c, v, stat);
     if (sizeof(T) == 2 || !v.s->norm) {
-        take_out(c);
+        take(c.out_slot);
         if constexpr (sizeof(T) == 2) {
-            cast_flat(c.out, w.w0, RoundMode::CAST_RINT, v.count, v.repeats);
+            cast_run(c.out, w.w0, RoundMode::CAST_RINT, v.count);
         } else {
-            Muls(c.out, w.w0, 1.0f, static_cast<int32_t>(v.count));
+            Muls(c.out, w.w0, 1.0f, (int32_t)v.count);
         }
     }
-    if constexpr (sizeof(T) == 4) free_in(c, v.slot);
-    send_out(c);
+    if constexpr (sizeof(T) == 4) give_back(c.in_slot[v.slot]);
+    send(c.out_slot);
+    receive(c.out_slot);
     store_rows(*c.t, k, v.p->column, c.stream[v.p->stream].dx, c.out, v.p->line, v.lines);
-    free_out(c);
+    give_back(c.out_slot);
 }
 
 /* Everything between load and store. The tile as loaded is given back as early as possible. */
@@ -333,11 +325,11 @@ template <typename Y> AICORE_INLINE void compute(Core<Y> &c, const Step &p, uint
     v.one = p.rect.rope && p.rect.lines == p.lines && p.rect.heads >= p.rect.seqs;
     begin(c, in, v);
     if (v.words) {
-        if constexpr (sizeof(T) == 2) turn_words(c, in, v);
+        if constexpr (sizeof(T) == 2) rotate_words(c, in, v);
     } else if (p.rows && t.rope != 2) {
-        turn_pairs(c, in, v);
+        rotate_pairs(c, in, v);
     } else {
-        turn_halves(c, in, v);
+        rotate_halves(c, in, v);
     }
     LocalTensor<float> kept;
     const LocalTensor<float> *stat = &c.w.stat;
@@ -349,7 +341,7 @@ template <typename Y> AICORE_INLINE void compute(Core<Y> &c, const Step &p, uint
     if (p.finish) {
         store(c, v, k, *stat);
     } else if constexpr (sizeof(T) == 4) {
-        free_in(c, slot);
+        give_back(c.in_slot[slot]);
     }
 }
 

@@ -36,6 +36,10 @@ constexpr uint32_t LANES = 64;
 constexpr uint32_t BLOCK = 8;
 constexpr uint32_t REPEATS = 255;
 
+/* Banks of the UB repeat every 512 bytes: two operands of a call that lie this many floats apart,
+ * more or less whole 512 bytes, never meet in one. */
+constexpr uint32_t OTHER_BANKS = 64;
+
 /* Repeats, strides and lengths as calls take them: `Narrow8(n)` cuts n off, and is how every kernel
  * does it. The twin has types of these names, which keep n whole up to the call, and stops a kernel
  * whose n does not fit. */
