@@ -52,7 +52,7 @@ extern "C" __global__ __aicore__ void exp_segsum_grad(GM_ADDR grad_output, GM_AD
         run_small(s, data);
     } else if (TILING_KEY_IS(3)) {
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);
-        run_block(s, &pipe, data);
+        run_square(s, &pipe, data);
     } else if (TILING_KEY_IS(4)) {
         Large l;
         open_segsum(s, &pipe, grad_output, grad_self, grad_input, data);

@@ -178,7 +178,7 @@ constexpr uint64_t EACH_BLOCK = 0x0101010101010101ull;
 
 /* The lanes of `byte` in each of the first `blocks` 32-byte blocks. */
 AICORE_INLINE uint64_t lanes_of(uint32_t byte, uint32_t blocks) {
-    return (EACH_BLOCK >> (8 * (rows::BLOCK - blocks))) * byte;
+    return (EACH_BLOCK >> (8 * (BLOCK - blocks))) * byte;
 }
 
 /* For SetVectorMask, which is right before all calls that keep the mask, <float, false>: a call
@@ -194,8 +194,8 @@ constexpr uint64_t UPPER = 0x80c0e0f0f8fcfeffull;
 AICORE_INLINE void add_rows(const LocalTensor<float> &dst, const LocalTensor<float> &src,
                             uint32_t lanes, uint32_t n, uint32_t step, uint32_t src_step) {
     for (uint32_t i = 0; i < n; i += REPEATS) {
-        LocalTensor<float> d = dst[i * step * rows::BLOCK];
-        Add(d, d, src[i * src_step * rows::BLOCK], lanes, least(n - i, REPEATS),
+        LocalTensor<float> d = dst[i * step * BLOCK];
+        Add(d, d, src[i * src_step * BLOCK], lanes, least(n - i, REPEATS),
             BinaryRepeatParams(1, 1, 1, step, step, src_step));
     }
 }
@@ -210,9 +210,9 @@ AICORE_INLINE void add_narrow_rows(const LocalTensor<float> &dst, const LocalTen
                                    const NarrowRows &r) {
     for (uint32_t h = 0; h < r.blocks; h++) {
         for (uint32_t i = 0; i < r.n; i += REPEATS) {
-            uint32_t at = (i * r.step + h) * rows::BLOCK;
+            uint32_t at = (i * r.step + h) * BLOCK;
             LocalTensor<float> d = dst[at];
-            Add(d, d, src[at], r.rows * rows::BLOCK, least(r.n - i, REPEATS),
+            Add(d, d, src[at], r.rows * BLOCK, least(r.n - i, REPEATS),
                 BinaryRepeatParams(r.row_step, r.row_step, r.src_row_step, r.step, r.step, r.step));
         }
     }
@@ -223,7 +223,7 @@ AICORE_INLINE void add_narrow_rows(const LocalTensor<float> &dst, const LocalTen
  * half, which stands in the lower half's first row. */
 AICORE_INLINE void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t size,
                         uint32_t blocks) {
-    uint32_t lanes = blocks * rows::BLOCK;
+    uint32_t lanes = blocks * BLOCK;
     for (uint32_t half = 1; half < size; half *= 2) {
         uint32_t groups = rows / (2 * half), step = 2 * half * blocks;
         LocalTensor<float> low = d[half * lanes];
@@ -233,7 +233,7 @@ AICORE_INLINE void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t siz
             for (uint32_t o = 0; o < half; o++) {
                 NarrowRows whole = {blocks, groups / 8, 8, step, 8 * step, step};
                 NarrowRows rest = {blocks, groups % 8 ? 1u : 0u, groups % 8, step, 8 * step, step};
-                uint32_t at = groups / 8 * 8 * step * rows::BLOCK;
+                uint32_t at = groups / 8 * 8 * step * BLOCK;
                 add_narrow_rows(d[o * lanes], low, whole);
                 if (rest.n) add_narrow_rows(d[o * lanes + at], low[at], rest);
             }
@@ -265,7 +265,7 @@ AICORE_INLINE void scan(const LocalTensor<float> &d, uint32_t rows, uint32_t siz
 /* The same for n groups of any size. */
 AICORE_INLINE void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_t size,
                             uint32_t blocks) {
-    uint32_t lanes = blocks * rows::BLOCK, group = size * blocks;
+    uint32_t lanes = blocks * BLOCK, group = size * blocks;
     for (uint32_t half = 1; half < size; half *= 2) {
         vector_done();
         for (uint32_t r = 0; r + half < size; r += 2 * half) {
@@ -276,7 +276,7 @@ AICORE_INLINE void scan_any(const LocalTensor<float> &d, uint32_t n, uint32_t si
                 }
             } else {
                 for (uint32_t g = 0; g < n; g++) {
-                    uint32_t at = g * group * rows::BLOCK;
+                    uint32_t at = g * group * BLOCK;
                     add_rows(top[at], low[at], lanes, half, blocks, 0);
                 }
             }
@@ -293,20 +293,19 @@ AICORE_INLINE void drop_upper(const LocalTensor<float> &d, uint32_t n, uint32_t 
     SetVectorMask<float>(0, UPPER);
     if (n < full) { /* all rows of a matrix in a call */
         for (uint32_t at = 0; at < n * group; at += group) {
-            Duplicate<float, false>(d[at * rows::BLOCK], 0.0f, MASK_PLACEHOLDER, full, blocks,
-                                    step);
+            Duplicate<float, false>(d[at * BLOCK], 0.0f, MASK_PLACEHOLDER, full, blocks, step);
         }
     } else { /* eight rows of all matrices; so small, they are near enough */
         for (uint32_t at = 0; at < full * step; at += step) {
-            Duplicate<float, false>(d[at * rows::BLOCK], 0.0f, MASK_PLACEHOLDER, n, blocks, group);
+            Duplicate<float, false>(d[at * BLOCK], 0.0f, MASK_PLACEHOLDER, n, blocks, group);
         }
     }
     if (t % 8 == 0) return;
     SetVectorMask<float>(0, UPPER & lanes_of(0xff, t % 8));
     uint32_t each = group <= REPEATS ? n : 1;
     for (uint32_t g = 0; g < n; g += each) {
-        Duplicate<float, false>(d[(g * group + full * step) * rows::BLOCK], 0.0f, MASK_PLACEHOLDER,
-                                each, blocks, each == 1 ? 0 : group);
+        Duplicate<float, false>(d[(g * group + full * step) * BLOCK], 0.0f, MASK_PLACEHOLDER, each,
+                                blocks, each == 1 ? 0 : group);
     }
 }
 
@@ -319,15 +318,15 @@ AICORE_INLINE void sum_rows(const LocalTensor<float> &d, const LocalTensor<float
     drop_upper(d, n, t, blocks);
     vector_done();
     for (uint32_t i = 0; i < rows; i += REPEATS) {
-        BlockReduceSum(sums[i * rows::BLOCK], d[i * blocks * rows::BLOCK], least(rows - i, REPEATS),
-                       blocks * rows::BLOCK, 1, 1, blocks);
+        BlockReduceSum(sums[i * BLOCK], d[i * blocks * BLOCK], least(rows - i, REPEATS),
+                       blocks * BLOCK, 1, 1, blocks);
     }
     vector_done();
     uint64_t own = EACH_BLOCK; /* rows q.. q + 7 own the blocks up to theirs */
     for (uint32_t q = 0; q < t; q += 8) {
         SetVectorMask<float>(0, t - q < 8 ? own & lanes_of(0xff, t - q) : own);
-        BlockReduceSum<float, false>(results[q], sums[q * rows::BLOCK], n, MASK_PLACEHOLDER,
-                                     pitch / 8, 1, t);
+        BlockReduceSum<float, false>(results[q], sums[q * BLOCK], n, MASK_PLACEHOLDER, pitch / 8, 1,
+                                     t);
         own = own << 1 | EACH_BLOCK;
     }
 }

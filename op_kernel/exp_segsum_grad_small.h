@@ -14,12 +14,12 @@ struct SmallShape {
     uint32_t t;
     uint32_t pitch;  /* lanes of a row in UB: T, or T padded to 32 bytes by the copy */
     uint32_t result; /* elements from one result to the next in UB */
-    bool dense;      /* rows fill 32-byte blocks of fp32: matrices are copied as they lie */
+    bool filled;     /* rows fill 32-byte blocks of fp32: matrices are copied as they lie */
 };
 
 AICORE_INLINE SmallShape small_shape(uint32_t t) {
-    bool dense = t % rows::BLOCK == 0;
-    SmallShape shape = {t, dense ? t : up(t, IN_BLOCK), dense ? t : up(t, 16), dense};
+    bool filled = t % BLOCK == 0;
+    SmallShape shape = {t, filled ? t : up(t, IN_BLOCK), filled ? t : up(t, 16), filled};
     return shape;
 }
 
@@ -27,10 +27,10 @@ AICORE_INLINE void load_small(Segsum &s, const SmallShape &shape, int64_t from, 
     LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
     uint32_t t = shape.t;
     int64_t at = from * t * t;
-    uint32_t rows = shape.dense ? 1 : n * t;
-    DataCopyExtParams copy(rows, (shape.dense ? n * t * t : t) * sizeof(Elem), 0, 0, 0);
+    uint32_t rows = shape.filled ? 1 : n * t;
+    DataCopyExtParams copy(rows, (shape.filled ? n * t * t : t) * sizeof(Elem), 0, 0, 0);
     DataCopyPadExtParams<Elem> pad;
-    pad.isPad = !shape.dense;
+    pad.isPad = !shape.filled;
     pad.rightPadding = shape.pitch - t;
     DataCopyPad(in, s.dy[at], copy, pad);
     DataCopyPad(in[s.second], s.y[at], copy, pad);
@@ -39,9 +39,9 @@ AICORE_INLINE void load_small(Segsum &s, const SmallShape &shape, int64_t from, 
 
 AICORE_INLINE void store_small(Segsum &s, const SmallShape &shape, int64_t from, uint32_t n) {
     LocalTensor<Elem> out = s.out.DeQue<Elem>();
-    uint32_t t = shape.t, blocks = shape.dense ? 1 : n;
-    uint32_t length = (shape.dense ? n * t : t) * sizeof(Elem);
-    uint32_t gap = shape.dense ? 0 : (shape.result * sizeof(Elem) - up(length, 32)) / 32;
+    uint32_t t = shape.t, blocks = shape.filled ? 1 : n;
+    uint32_t length = (shape.filled ? n * t : t) * sizeof(Elem);
+    uint32_t gap = shape.filled ? 0 : (shape.result * sizeof(Elem) - up(length, 32)) / 32;
     DataCopyExtParams copy(blocks, length, gap, 0, 0);
     DataCopyPad(s.dx[from * t], out, copy);
     s.out.FreeTensor(out);
@@ -88,7 +88,7 @@ AICORE_INLINE void load_next_small(Segsum &s, const SmallShape &shape, SmallShar
 AICORE_INLINE void compute_small(Segsum &s, const SmallShape &shape, SmallShare &share,
                                  LocalTensor<Elem> &in, uint32_t n) {
     LocalTensor<float> a, b;
-    uint32_t t = shape.t, blocks = shape.pitch / rows::BLOCK, count = n * t * shape.pitch;
+    uint32_t t = shape.t, blocks = shape.pitch / BLOCK, count = n * t * shape.pitch;
     if (!WIDEN) load_next_small(s, shape, share);
     widen(s, in, count, a, b);
     if (WIDEN) load_next_small(s, shape, share);

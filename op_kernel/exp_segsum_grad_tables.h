@@ -2,12 +2,12 @@
  *
  * ExpSegsumGrad for T > 128, phase 1 (the plan is in exp_segsum_grad_large.h): the tables in the
  * workspace, and the tiles of 64 rows x 128 columns whose sums fill them.
- * Indices: blocks I (diagonal), J (columns); row halves r, block I has the halves 2I and 2I + 1.
+ * Indices: squares I (diagonal), J (columns); row halves r, square I has the halves 2I and 2I + 1.
  */
 #ifndef EXP_SEGSUM_GRAD_TABLES_H
 #define EXP_SEGSUM_GRAD_TABLES_H
 
-#include "exp_segsum_grad_block.h"
+#include "exp_segsum_grad_square.h"
 
 namespace segsum {
 
@@ -18,31 +18,31 @@ constexpr uint32_t HALF = EXP_SEGSUM_HALF;
 constexpr uint32_t LOAD_ROWS = EXP_SEGSUM_LOAD_ROWS;
 
 struct Large {
-    int64_t t, matrices, blocks, halves;
+    int64_t t, matrices, squares, halves;
     int64_t floats; /* of one matrix' tables */
     GlobalTensor<float> table;
-    GlobalTensor<Elem> results; /* phase 3: [matrices][blocks][128] */
+    GlobalTensor<Elem> results; /* phase 3: [matrices][squares][128] */
     TQue<TPosition::VECIN, 1> sums;
     TileBuffer tiles;
 };
 
 /* Column sums of tile (r, J), row sums of the tiles (2I.., J), total of tile (r, J). */
 __aicore__ inline int64_t below_at(const Large &l, int64_t m, int64_t j, int64_t r) {
-    return m * l.floats + (j * l.halves + r) * BLOCK;
+    return m * l.floats + (j * l.halves + r) * SQUARE;
 }
 __aicore__ inline int64_t left_at(const Large &l, int64_t m, int64_t i, int64_t j) {
-    return m * l.floats + (l.blocks * l.halves + i * l.blocks + j) * BLOCK;
+    return m * l.floats + (l.squares * l.halves + i * l.squares + j) * SQUARE;
 }
 __aicore__ inline int64_t total_at(const Large &l, int64_t m, int64_t r, int64_t j) {
-    return m * l.floats + l.blocks * (l.halves + l.blocks) * BLOCK + (r * l.blocks + j) * 8;
+    return m * l.floats + l.squares * (l.halves + l.squares) * SQUARE + (r * l.squares + j) * 8;
 }
 
 __aicore__ inline void measure_large(Large &l, const ExpSegsumGradTilingData &tiling) {
     l.t = tiling.size;
     l.matrices = tiling.matrices;
-    l.blocks = (l.t + BLOCK - 1) / BLOCK;
+    l.squares = (l.t + SQUARE - 1) / SQUARE;
     l.halves = (l.t + HALF - 1) / HALF;
-    l.floats = l.blocks * (l.halves + l.blocks) * BLOCK + l.halves * l.blocks * 8;
+    l.floats = l.squares * (l.halves + l.squares) * SQUARE + l.halves * l.squares * 8;
 }
 
 __aicore__ inline void open_large(Segsum &s, Large &l, TPipe *pipe,
@@ -51,7 +51,7 @@ __aicore__ inline void open_large(Segsum &s, Large &l, TPipe *pipe,
     l.table.SetGlobalBuffer((__gm__ float *)workspace);
     l.results.SetGlobalBuffer((__gm__ Elem *)(workspace + l.matrices * l.floats * sizeof(float)));
     pipe->InitBuffer(l.sums, 1, tiling.sums_bytes);
-    open_block(s, l.tiles, pipe, tiling);
+    open_square(s, l.tiles, pipe, tiling);
 }
 
 struct Tile {
@@ -80,14 +80,14 @@ __aicore__ inline uint32_t tile_rows(const Large &l, const Tile &tile) {
 
 __aicore__ inline void load_tile(Segsum &s, const Large &l, const Tile &tile) {
     LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
-    int64_t at = (tile.m * l.t + tile.r * HALF) * l.t + tile.j * BLOCK;
-    load_rows(s, in, at, l.t, tile_rows(l, tile), BLOCK, BLOCK);
+    int64_t at = (tile.m * l.t + tile.r * HALF) * l.t + tile.j * SQUARE;
+    load_rows(s, in, at, l.t, tile_rows(l, tile), SQUARE, SQUARE);
     s.in.EnQue(in);
 }
 
 /* 64 rows of 128 into the first one: lower half onto upper half, in place. The mask is full. */
 __aicore__ inline void fold_tile(const LocalTensor<float> &a) {
-    for (uint32_t repeats = HALF * BLOCK / LANES / 2; repeats > 1; repeats /= 2) {
+    for (uint32_t repeats = HALF * SQUARE / LANES / 2; repeats > 1; repeats /= 2) {
         vector_done();
         Add<float, false>(a, a, a[repeats * LANES], MASK_PLACEHOLDER, repeats,
                           BinaryRepeatParams(1, 1, 1, 8, 8, 8));
@@ -101,8 +101,8 @@ __aicore__ inline void compute_tile(uint32_t rows, const LocalTensor<float> &a,
                                     const LocalTensor<float> &b, const LocalTensor<float> &columns,
                                     const LocalTensor<float> &row_sums,
                                     const LocalTensor<float> &total) {
-    mul_flat(a, a, b, rows * BLOCK);
-    if (rows < HALF) Duplicate(a[rows * BLOCK], 0.0f, (HALF - rows) * BLOCK);
+    mul_flat(a, a, b, rows * SQUARE);
+    if (rows < HALF) Duplicate(a[rows * SQUARE], 0.0f, (HALF - rows) * SQUARE);
     LocalTensor<float> eights = b[HALF * LANES], parts = eights[HALF * 8];
     vector_done();
     SetVectorMask<float>(0, ~0ull);
@@ -112,23 +112,23 @@ __aicore__ inline void compute_tile(uint32_t rows, const LocalTensor<float> &a,
     BlockReduceSum<float, false>(eights, b, HALF, MASK_PLACEHOLDER, 1, 1, 8);
     fold_tile(a);
     BlockReduceSum<float, false>(row_sums, eights, HALF / 8, MASK_PLACEHOLDER, 1, 1, 8);
-    DataCopy(columns, a, BLOCK);
+    DataCopy(columns, a, SQUARE);
     BlockReduceSum<float, false>(parts, a, 2, MASK_PLACEHOLDER, 1, 1, 8);
     vector_done();
     Add(total, parts, parts[8], 8, 1, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
 }
 
 /* In the output buffer: 128 column sums, 64 row sums, the total in 8 lanes. */
-constexpr uint32_t TILE_ROW_SUMS = BLOCK, TILE_TOTAL = BLOCK + HALF;
+constexpr uint32_t TILE_ROW_SUMS = SQUARE, TILE_TOTAL = SQUARE + HALF;
 static_assert(TILE_TOTAL + 8 == EXP_SEGSUM_SUMS, "the sums of a tile");
 
 __aicore__ inline void store_tile(Segsum &s, const Large &l, const Tile &tile) {
     LocalTensor<float> out = s.out.DeQue<float>();
     int64_t below = below_at(l, tile.m, tile.j, tile.r);
     int64_t left = left_at(l, tile.m, tile.r / 2, tile.j) + tile.r % 2 * HALF;
-    DataCopy(l.table[below], out, BLOCK);
+    DataCopy(l.table[below], out, SQUARE);
     DataCopy(l.table[left], out[TILE_ROW_SUMS], up(tile_rows(l, tile), 8));
-    if (l.blocks > 2) { /* with two blocks nothing lies both below and to the left of one */
+    if (l.squares > 2) { /* with two squares nothing lies both below and to the left of one */
         DataCopy(l.table[total_at(l, tile.m, tile.r, tile.j)], out[TILE_TOTAL], 8);
     }
     s.out.FreeTensor(out);
@@ -159,7 +159,7 @@ __aicore__ inline void run_tiles(Segsum &s, const Large &l, int64_t units) {
         LocalTensor<float> a, b;
         uint32_t rows = tile_rows(l, tile);
         if (!WIDEN) load_next_tile(s, l, loads);
-        widen(s, in, rows * BLOCK, a, b);
+        widen(s, in, rows * SQUARE, a, b);
         if (WIDEN) load_next_tile(s, l, loads);
         LocalTensor<float> out = s.out.AllocTensor<float>();
         compute_tile(rows, a, b, out, out[TILE_ROW_SUMS], out[TILE_TOTAL]);

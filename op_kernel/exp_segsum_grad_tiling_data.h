@@ -9,19 +9,19 @@
 #include <stdint.h>
 
 /* Tiling keys. ZERO: T <= 1 or no matrices, the result is 0, nothing is read. SMALL: T <= 64,
- * several whole matrices per tile. BLOCK: T <= 128, one matrix per tile, lower triangle only.
- * LARGE: T > 128, blocks of 128, over all cores, in two phases. WHOLE: 128 < T <= 384, the same
+ * several whole matrices per tile. SQUARE: T <= 128, one matrix per tile, lower triangle only.
+ * LARGE: T > 128, squares of 128, over all cores, in two phases. WHOLE: 128 < T <= 384, the same
  * sums, a matrix on one core. */
 enum {
     EXP_SEGSUM_ZERO = 1,
     EXP_SEGSUM_SMALL = 2,
-    EXP_SEGSUM_BLOCK = 3,
+    EXP_SEGSUM_SQUARE = 3,
     EXP_SEGSUM_LARGE = 4,
     EXP_SEGSUM_WHOLE = 5,
 };
 
 enum {
-    /* rows of a diagonal block, of a tile left of it, and of a strip of the block */
+    /* rows of a diagonal square, of a tile left of it, and of a strip of the square */
     EXP_SEGSUM_ROWS = 128,
     EXP_SEGSUM_HALF = 64,
     EXP_SEGSUM_STRIP = 16,
@@ -44,7 +44,7 @@ typedef struct ExpSegsumGradTilingData {
     int64_t size;
     /* product of the leading dimensions */
     int64_t matrices;
-    /* SMALL, BLOCK, WHOLE: matrices per unit of work; ZERO: results per unit */
+    /* SMALL, SQUARE, WHOLE: matrices per unit of work; ZERO: results per unit */
     int64_t unit;
     /* units of work in all, spread evenly over the cores */
     int64_t units;

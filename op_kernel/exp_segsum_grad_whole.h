@@ -12,25 +12,25 @@ namespace segsum {
 
 struct Whole {
     Large shape;
-    TBuf<TPosition::VECCALC> table; /* column sums, row sums, totals of the tiles of block 0 */
+    TBuf<TPosition::VECCALC> table; /* column sums, row sums, totals of the tiles of square 0 */
 };
 
 AICORE_INLINE void open_whole(Segsum &s, Whole &w, TPipe *pipe,
                               const ExpSegsumGradTilingData &tiling) {
     pipe->InitBuffer(w.table, tiling.sums_bytes);
-    /* A last block of up to 64 rows leaves half of its row sums unwritten. */
+    /* A last square of up to 64 rows leaves half of its row sums unwritten. */
     Duplicate(w.table.Get<float>(), 0.0f, tiling.sums_bytes / sizeof(float));
-    open_block(s, w.shape.tiles, pipe, tiling);
+    open_square(s, w.shape.tiles, pipe, tiling);
 }
 
-/* Only one block, the second of three, has tiles both below it and to its left: (r, 0), r >= 4. */
+/* Only one square, the second of three, has tiles both below it and to its left: (r, 0), r >= 4. */
 AICORE_INLINE uint32_t whole_total_at(const Large &l, int64_t r) {
     return total_at(l, 0, 0, 0) + r * 8;
 }
 
-/* All tiles of a matrix, then its diagonal blocks as row half number `halves`. */
+/* All tiles of a matrix, then its diagonal squares as row half number `halves`. */
 AICORE_INLINE void advance_whole(const Large &l, Tile &tile) {
-    if (++tile.j < (tile.r < l.halves ? tile.r / 2 : l.blocks)) return;
+    if (++tile.j < (tile.r < l.halves ? tile.r / 2 : l.squares)) return;
     tile.j = 0;
     if (++tile.r <= l.halves) return;
     tile.r = 2;
@@ -53,9 +53,9 @@ AICORE_INLINE void gather_whole(const Large &l, const LocalTensor<float> &table,
     Parts p = {{table[below_at(l, 0, w.i, under)], table[left_at(l, 0, w.i, 0)],
                 table[whole_total_at(l, under)]},
                {w.below, w.left, w.left ? w.below : 0},
-               {BLOCK, BLOCK, 8}};
-    Duplicate(scratch[COLUMNS], 0.0f, LANES, n * BLOCK / LANES, 1, 8);
-    Duplicate(scratch[FROM_BELOW], 0.0f, LANES, 3 * BLOCK / LANES, 1, 8);
+               {SQUARE, SQUARE, 8}};
+    Duplicate(scratch[COLUMNS], 0.0f, LANES, n * SQUARE / LANES, 1, 8);
+    Duplicate(scratch[FROM_BELOW], 0.0f, LANES, 3 * SQUARE / LANES, 1, 8);
     vector_done();
     add_parts(p, scratch[FROM_BELOW]);
     spread_sums(w, n, scratch);
@@ -79,7 +79,7 @@ AICORE_FLAT void run_whole(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData
         if (tile.r < l.halves) {
             LocalTensor<Elem> in = s.in.DeQue<Elem>();
             uint32_t rows = tile_rows(l, tile);
-            widen(s, in, rows * BLOCK, a, b);
+            widen(s, in, rows * SQUARE, a, b);
             if (WIDEN) load_next_whole(s, l, next, end);
             compute_tile(rows, a, b, table[below_at(l, 0, tile.j, tile.r)],
                          table[left_at(l, 0, tile.r / 2, tile.j) + tile.r % 2 * HALF],
@@ -88,15 +88,15 @@ AICORE_FLAT void run_whole(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData
             continue;
         }
         Around w = around(l, tile.j);
-        uint32_t rows = block_rows(l, tile.j), n = strips_of(rows);
+        uint32_t rows = square_rows(l, tile.j), n = strips_of(rows);
         uint32_t late = late_strips(n, true);
-        LocalTensor<Elem> in = begin_block(s, late, rows, n, a, b, tiles);
+        LocalTensor<Elem> in = begin_square(s, late, rows, n, a, b, tiles);
         if (WIDEN) load_next_whole(s, l, next, end);
         begin_rest(s, late, rows, n, a, b, tiles);
         gather_whole(l, table, w, n, a);
         finish_diagonal(s, w, n, a, b, tiles);
         release(s, in);
-        store_block(s, s.dx[tile.m * l.t + tile.j * BLOCK], rows);
+        store_square(s, s.dx[tile.m * l.t + tile.j * SQUARE], rows);
     }
 }
 

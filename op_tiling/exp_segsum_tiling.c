@@ -10,7 +10,7 @@
 #include "l2.h"
 
 enum { GRAD_OUTPUT, GRAD_SELF };
-enum { BLOCK = EXP_SEGSUM_ROWS, HALF = EXP_SEGSUM_HALF };
+enum { SQUARE = EXP_SEGSUM_ROWS, HALF = EXP_SEGSUM_HALF };
 enum { MOST_ROWS = 4095 }; /* of one DataCopyPad */
 
 static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgrad_error *error) {
@@ -74,35 +74,35 @@ static int64_t large_tiles(int64_t halves) {
 
 /* The tables of partial sums of one matrix, in bytes; see exp_segsum_grad_large.h. */
 static int64_t large_tables(int64_t t) {
-    int64_t blocks = ceil_div(t, BLOCK), halves = ceil_div(t, HALF);
-    return (blocks * halves * BLOCK + blocks * blocks * BLOCK + halves * blocks * 8) * 4;
+    int64_t blocks = ceil_div(t, SQUARE), halves = ceil_div(t, HALF);
+    return (blocks * halves * SQUARE + blocks * blocks * SQUARE + halves * blocks * 8) * 4;
 }
 
 static int64_t large_workspace(const ExpSegsumGradTilingData *d, int64_t es) {
-    return d->matrices * (large_tables(d->size) + (d->gather ? round_up(d->size, BLOCK) * es : 0));
+    return d->matrices * (large_tables(d->size) + (d->gather ? round_up(d->size, SQUARE) * es : 0));
 }
 
 /* One core per matrix leaves cores idle in the last round; all cores on all matrices synchronise
  * and go to memory once more. The bits are the same. Rough cycles of the cycle model: a unit of
  * work on the vector unit, its copies at a core's part of the memory. */
 static bool whole_is_faster(const ExpSegsumGradTilingData *d, int64_t es, int64_t cores) {
-    enum { TILE_CYCLES = 1100, BLOCK_CYCLES = 2600, FIRST_COPY = 1300 };
+    enum { TILE_CYCLES = 1100, SQUARE_CYCLES = 2600, FIRST_COPY = 1300 };
     enum { WITH_TABLES = 800, SYNC_CYCLES = 3500 }; /* more for a block, and in all */
-    enum { SHARE = 18, PEAK = 47 };  /* bytes per cycle: of all cores, of one alone */
-    enum { BLOCK_ELEMENTS = 10752 }; /* short rows cost more than they have */
-    enum { VERY_MANY = 1 << 20 };    /* matrices; no product below overflows */
+    enum { SHARE = 18, PEAK = 47 };   /* bytes per cycle: of all cores, of one alone */
+    enum { SQUARE_ELEMENTS = 10752 }; /* short rows cost more than they have */
+    enum { VERY_MANY = 1 << 20 };     /* matrices; no product below overflows */
     if (d->size > EXP_SEGSUM_WHOLE_MOST) return false;
     if (d->matrices > VERY_MANY) return true;
-    int64_t tiles = large_tiles(ceil_div(d->size, HALF)), blocks = ceil_div(d->size, BLOCK);
+    int64_t tiles = large_tiles(ceil_div(d->size, HALF)), blocks = ceil_div(d->size, SQUARE);
     int64_t unit = rows_per_block(d->size * es), units = ceil_div(d->matrices, unit);
-    int64_t vector = ceil_div(units, cores) * unit * (tiles * TILE_CYCLES + blocks * BLOCK_CYCLES);
-    int64_t bytes = (tiles * HALF * BLOCK + blocks * BLOCK_ELEMENTS) * 2 * es;
+    int64_t vector = ceil_div(units, cores) * unit * (tiles * TILE_CYCLES + blocks * SQUARE_CYCLES);
+    int64_t bytes = (tiles * HALF * SQUARE + blocks * SQUARE_ELEMENTS) * 2 * es;
     int64_t whole = most(vector, ceil_div(d->matrices * bytes, cores * SHARE)) + FIRST_COPY;
 
     int64_t busy = least(cores, d->matrices * most(tiles, blocks));
     int64_t rate = least(PEAK, SHARE * cores / busy);
-    int64_t tile = most(TILE_CYCLES, HALF * BLOCK * 2 * es / rate);
-    int64_t block = most(BLOCK_CYCLES + WITH_TABLES, BLOCK_ELEMENTS * 2 * es / rate);
+    int64_t tile = most(TILE_CYCLES, HALF * SQUARE * 2 * es / rate);
+    int64_t block = most(SQUARE_CYCLES + WITH_TABLES, SQUARE_ELEMENTS * 2 * es / rate);
     int64_t spread = ceil_div(d->matrices * tiles, cores) * tile +
                      ceil_div(d->matrices * blocks, cores) * block + SYNC_CYCLES;
     return whole <= spread;
@@ -123,15 +123,15 @@ static int64_t lay_out(ExpSegsumGradTilingData *d, uint64_t key, int64_t es) {
     d->wide_bytes = (uint32_t)(es == 2 ? (span + tile) * 4 : 0);
     int64_t out = key == EXP_SEGSUM_SMALL   ? EXP_SEGSUM_OUT * es
                   : key == EXP_SEGSUM_LARGE ? EXP_SEGSUM_SUMS * 4
-                                            : BLOCK * es;
+                                            : SQUARE * es;
     d->out_bytes = (uint32_t)round_up(out, GM_BLOCK);
     if (key != EXP_SEGSUM_SMALL) {
-        d->tiles_bytes = BLOCK * EXP_SEGSUM_TILE_LANES * 4;
+        d->tiles_bytes = SQUARE * EXP_SEGSUM_TILE_LANES * 4;
     }
     if (key == EXP_SEGSUM_WHOLE) d->sums_bytes = (uint32_t)large_tables(d->size);
     if (key == EXP_SEGSUM_LARGE) {
-        d->sums_bytes = 3 * EXP_SEGSUM_LOAD_ROWS * BLOCK * 4;
-        d->line_bytes = (uint32_t)(d->gather ? BLOCK * es : 0);
+        d->sums_bytes = 3 * EXP_SEGSUM_LOAD_ROWS * SQUARE * 4;
+        d->line_bytes = (uint32_t)(d->gather ? SQUARE * es : 0);
     }
     return 2 * (int64_t)d->in_bytes + 2 * d->out_bytes + d->wide_bytes + d->tiles_bytes +
            d->sums_bytes + 2 * d->line_bytes;
@@ -157,8 +157,8 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
         launch->key = EXP_SEGSUM_ZERO;
         d.unit = 1024;
         d.units = d.size ? ceil_div(d.matrices, d.unit) : 0;
-    } else if (d.size <= BLOCK) {
-        launch->key = d.size <= HALF ? EXP_SEGSUM_SMALL : EXP_SEGSUM_BLOCK;
+    } else if (d.size <= SQUARE) {
+        launch->key = d.size <= HALF ? EXP_SEGSUM_SMALL : EXP_SEGSUM_SQUARE;
         d.unit = rows_per_block(d.size * es);
         d.units = ceil_div(d.matrices, d.unit);
         if (d.size <= HALF) d.tile = (uint32_t)small_tile(&d, es, cores);
@@ -174,8 +174,8 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
         launch->sync_all = true;
     }
     /* Above 128 rows two tiles may share a line. */
-    d.stream =
-        d.size > 1 && d.size <= BLOCK && d.matrices > kept_in_l2(chip) / (2 * d.size * d.size * es);
+    d.stream = d.size > 1 && d.size <= SQUARE &&
+               d.matrices > kept_in_l2(chip) / (2 * d.size * d.size * es);
     d.direct = d.size * es % GM_BLOCK == 0 && d.size * es / GM_BLOCK <= UINT16_MAX;
     int64_t need = lay_out(&d, launch->key, es);
     if ((uint64_t)need > chip->ub) {
@@ -183,7 +183,7 @@ ascgrad_result ascgrad_tile_exp_segsum_grad(const struct ascgrad_node *node,
                               (long long)need, (unsigned long long)chip->ub);
     }
     /* As few cores as keep the number of rounds: each of them gets more of the memory bandwidth. */
-    int64_t diagonal = launch->key == EXP_SEGSUM_LARGE ? d.matrices * ceil_div(d.size, BLOCK) : 0;
+    int64_t diagonal = launch->key == EXP_SEGSUM_LARGE ? d.matrices * ceil_div(d.size, SQUARE) : 0;
     int64_t work = d.units > diagonal ? d.units : diagonal, rounds = ceil_div(work, cores);
     launch->block_dim = (uint32_t)(rounds ? ceil_div(work, rounds) : 1);
     return ascgrad_put(launch, node, &d, sizeof d, error);

@@ -76,7 +76,7 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
         return NULL;
     }
     NEED(launch->key == (uint64_t)(size <= 64    ? EXP_SEGSUM_SMALL
-                                   : size <= 128 ? EXP_SEGSUM_BLOCK
+                                   : size <= 128 ? EXP_SEGSUM_SQUARE
                                                  : EXP_SEGSUM_WHOLE));
     NEED(size >= 2 && size <= 384);
     NEED((wide_int)d.units * d.unit >= matrices && (wide_int)(d.units - 1) * d.unit < matrices);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ExpSegsumGrad for one diagonal block of up to 128 rows: a whole matrix (T <= 128) or a piece of
+ * ExpSegsumGrad for one diagonal square of up to 128 rows: a whole matrix (T <= 128) or a piece of
  * a larger one. The lower triangle is read in strips of 16 rows; strip I has the columns
  * 0 .. 16 (I + 1). For i in strip I the sum over j < i <= k of M[k][j] falls into
  *     j and k in strip I          the 16 x 16 diagonal tile, summed as for small T
@@ -10,23 +10,23 @@
  * So a tile becomes rows of 8 + 16 lanes: 8 partial sums of R_I[k], then the tile. The row under it
  * is added to its last row, which every row's suffix sum takes in. Two tiles lie side by side and
  * share all further vector calls. Rows that a ragged last strip has not are filled with zeros.
- * A block comes in two parts, its long strips first: they can be worked on while the short ones
+ * A square comes in two parts, its long strips first: they can be worked on while the short ones
  * come, which take nearly as long to load for a third of the elements.
  */
-#ifndef EXP_SEGSUM_GRAD_BLOCK_H
-#define EXP_SEGSUM_GRAD_BLOCK_H
+#ifndef EXP_SEGSUM_GRAD_SQUARE_H
+#define EXP_SEGSUM_GRAD_SQUARE_H
 
 #include "exp_segsum_grad.h"
 
 namespace segsum {
 
-constexpr uint32_t BLOCK = EXP_SEGSUM_ROWS, STRIP = EXP_SEGSUM_STRIP, STRIPS = BLOCK / STRIP;
+constexpr uint32_t SQUARE = EXP_SEGSUM_ROWS, STRIP = EXP_SEGSUM_STRIP, STRIPS = SQUARE / STRIP;
 constexpr uint32_t TILE_LANES = EXP_SEGSUM_TILE_LANES, TILE_BLOCKS = TILE_LANES / 8;
 /* a row of two tiles, and two tiles */
 constexpr uint32_t PAIR_BLOCKS = 2 * TILE_BLOCKS, PAIR_LANES = 8 * PAIR_BLOCKS;
 constexpr uint32_t PAIR = STRIP * PAIR_LANES;
 /* blocks from one C_I's columns in strip I to the next C_I's */
-constexpr uint32_t C_STEP = (BLOCK + STRIP) / 8;
+constexpr uint32_t C_STEP = (SQUARE + STRIP) / 8;
 /* strips whose left sums, and whose used columns, fit into a repeat */
 constexpr uint32_t NARROW = LANES / STRIP;
 
@@ -39,16 +39,16 @@ constexpr uint32_t HALVED = LEFT_MORE + 8 * STRIP * (STRIPS - 1 - NARROW);
 static_assert(HALVED + 8 * LANES * (2 * STRIPS - 2 - NARROW) <= EXP_SEGSUM_TILE, "it fits");
 
 /* Scratch inside the first operand, once the sums of its products are on their way. */
-constexpr uint32_t COLUMNS = 0;                        /* row I: C_I */
-constexpr uint32_t CORNERS = COLUMNS + STRIPS * BLOCK; /* 16 per strip */
+constexpr uint32_t COLUMNS = 0;                         /* row I: C_I */
+constexpr uint32_t CORNERS = COLUMNS + STRIPS * SQUARE; /* 16 per strip */
 constexpr uint32_t RESULTS = CORNERS + 16 * STRIPS;
-constexpr uint32_t ROW_SUMS = RESULTS + BLOCK; /* a block per row of a pair */
-/* exp_segsum_grad_large.h: sums of what lies around the block; the row sums, a block per row. */
-constexpr uint32_t FROM_BELOW = ROW_SUMS + 8 * BLOCK / 2;
-constexpr uint32_t FROM_LEFT = FROM_BELOW + BLOCK;
-constexpr uint32_t FROM_CORNER = FROM_LEFT + BLOCK;
-constexpr uint32_t SPREAD = FROM_CORNER + BLOCK;
-static_assert(SPREAD + 8 * BLOCK <= EXP_SEGSUM_TILE, "the scratch fits into the operand");
+constexpr uint32_t ROW_SUMS = RESULTS + SQUARE; /* a block per row of a pair */
+/* exp_segsum_grad_large.h: sums of what lies around the square; the row sums, a block per row. */
+constexpr uint32_t FROM_BELOW = ROW_SUMS + 8 * SQUARE / 2;
+constexpr uint32_t FROM_LEFT = FROM_BELOW + SQUARE;
+constexpr uint32_t FROM_CORNER = FROM_LEFT + SQUARE;
+constexpr uint32_t SPREAD = FROM_CORNER + SQUARE;
+static_assert(SPREAD + 8 * SQUARE <= EXP_SEGSUM_TILE, "the scratch fits into the operand");
 
 AICORE_INLINE uint32_t strips_of(uint32_t rows) {
     return (rows + STRIP - 1) / STRIP;
@@ -68,11 +68,11 @@ AICORE_INLINE uint32_t tile_of(uint32_t i) { /* its left sums; a block later, th
 
 using TileBuffer = TBuf<TPosition::VECCALC>;
 
-AICORE_INLINE void open_block(Segsum &s, TileBuffer &tiles, TPipe *pipe,
-                              const ExpSegsumGradTilingData &tiling) {
+AICORE_INLINE void open_square(Segsum &s, TileBuffer &tiles, TPipe *pipe,
+                               const ExpSegsumGradTilingData &tiling) {
     open_work(s, pipe, tiling);
     pipe->InitBuffer(tiles, tiling.tiles_bytes);
-    /* A block with an odd number of strips leaves a tile unwritten. */
+    /* A square with an odd number of strips leaves a tile unwritten. */
     Duplicate(tiles.Get<float>(), 0.0f, STRIPS / 2 * PAIR);
     vector_done();
 }
@@ -106,7 +106,7 @@ AICORE_INLINE void load_strips(Segsum &s, const LocalTensor<Elem> &in, int64_t a
 
 /* at: element offset of the block's first row and column; t: row pitch of the matrix. `step` rows
  * of a strip are copied at once: 16, or 8 to leave out more of what lies above the diagonal. */
-AICORE_INLINE void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, uint32_t step) {
+AICORE_INLINE void load_square(Segsum &s, int64_t at, int64_t t, uint32_t rows, uint32_t step) {
     LocalTensor<Elem> in = s.in.AllocTensor<Elem>();
     uint32_t turn = s.loads++ % 2;
     s.block[turn] = in;
@@ -116,15 +116,15 @@ AICORE_INLINE void load_block(Segsum &s, int64_t at, int64_t t, uint32_t rows, u
     s.in.EnQue(in);
 }
 
-/* What load_block brings, in elements of one operand. */
+/* What load_square brings, in elements of one operand. */
 AICORE_INLINE uint32_t loaded(uint32_t rows, uint32_t n) {
     return start(n) - (STRIP * n - rows) * STRIP * n;
 }
 
 /* Zeros for the rows from `rows` on, and for a repeat and more behind the last strip, which is
  * read with it. */
-AICORE_INLINE void fill_block(const LocalTensor<float> &x, uint32_t rows, uint32_t n) {
-    uint32_t from = loaded(rows, n), end = start(n) + (n < STRIPS ? BLOCK : 0);
+AICORE_INLINE void fill_square(const LocalTensor<float> &x, uint32_t rows, uint32_t n) {
+    uint32_t from = loaded(rows, n), end = start(n) + (n < STRIPS ? SQUARE : 0);
     if (from < end) Duplicate(x[from], 0.0f, end - from);
     uint32_t lanes = STRIP * n, gap = lanes - up(rows, 8);
     if (!WIDEN && gap) { /* the columns that a copy cannot fill */
@@ -240,9 +240,9 @@ AICORE_INLINE void sum_columns(uint32_t n, const LocalTensor<float> &halved,
         vector_done();
     }
     SetVectorMask<float>(0, first_lanes(STRIP));
-    LocalTensor<float> below = columns[(n - 1) * BLOCK];
+    LocalTensor<float> below = columns[(n - 1) * SQUARE];
     for (uint32_t i = n - 1, from = pieces * LANES; i > 0; i--) {
-        LocalTensor<float> to = columns[(i - 1) * BLOCK];
+        LocalTensor<float> to = columns[(i - 1) * SQUARE];
         from -= i > NARROW ? 2 * LANES : LANES;
         Add<float, false>(to, below, halved[from], MASK_PLACEHOLDER, i, strips);
         below = to;
@@ -329,8 +329,8 @@ AICORE_INLINE void sum_tiles(const LocalTensor<float> &tiles, const LocalTensor<
 }
 
 /* Tiles to results; scratch: the first operand. */
-AICORE_INLINE void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
-                                const LocalTensor<float> &scratch) {
+AICORE_INLINE void finish_square(Segsum &s, uint32_t n, const LocalTensor<float> &tiles,
+                                 const LocalTensor<float> &scratch) {
     uint32_t pairs = (n + 1) / 2;
     scan_tiles(tiles, pairs);
     LocalTensor<Elem> out = s.out.AllocTensor<Elem>();
@@ -340,7 +340,7 @@ AICORE_INLINE void finish_block(Segsum &s, uint32_t n, const LocalTensor<float> 
     s.out.EnQue(out);
 }
 
-AICORE_INLINE void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint32_t rows) {
+AICORE_INLINE void store_square(Segsum &s, const GlobalTensor<Elem> &to, uint32_t rows) {
     LocalTensor<Elem> out = s.out.DeQue<Elem>();
     if (s.direct) {
         DataCopy(to, out, rows);
@@ -355,9 +355,9 @@ AICORE_INLINE void store_block(Segsum &s, const GlobalTensor<Elem> &to, uint32_t
 AICORE_INLINE void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_t n,
                                 const LocalTensor<float> &a, const LocalTensor<float> &b,
                                 const LocalTensor<float> &tiles) {
-    if (rows < BLOCK && end == n) {
-        fill_block(a, rows, n);
-        fill_block(b, rows, n);
+    if (rows < SQUARE && end == n) {
+        fill_square(a, rows, n);
+        fill_square(b, rows, n);
         vector_done();
     }
     multiply_strips(i, end, a, b, tiles);
@@ -366,16 +366,17 @@ AICORE_INLINE void begin_strips(uint32_t i, uint32_t end, uint32_t rows, uint32_
     halve_strips(second, end, n, a, b[HALVED]);
 }
 
-/* How many strips of a block are left for later: the short ones where loading takes longer than the
- * sums. Otherwise all; a buffer is free sooner that way. */
+/* How many strips of a square are left for later: the short ones where loading takes longer than
+ * the sums. Otherwise all; a buffer is free sooner that way. */
 AICORE_INLINE uint32_t late_strips(uint32_t n, bool slow) {
     return slow && n > NARROW ? NARROW : n;
 }
 
-/* The block that comes next: its strips from `late` on, while the others are still on their way. */
-AICORE_INLINE LocalTensor<Elem> begin_block(Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
-                                            LocalTensor<float> &a, LocalTensor<float> &b,
-                                            const LocalTensor<float> &tiles) {
+/* The square that comes next: its strips from `late` on, while the others are still on their way.
+ */
+AICORE_INLINE LocalTensor<Elem> begin_square(Segsum &s, uint32_t late, uint32_t rows, uint32_t n,
+                                             LocalTensor<float> &a, LocalTensor<float> &b,
+                                             const LocalTensor<float> &tiles) {
     uint32_t turn = s.takes++ % 2;
     LocalTensor<Elem> in = s.block[turn];
     operands(s, in, a, b);
@@ -403,11 +404,11 @@ AICORE_INLINE void begin_rest(const Segsum &s, uint32_t late, uint32_t rows, uin
 
 AICORE_INLINE void load_matrix(Segsum &s, int64_t &next, int64_t end, int64_t t) {
     if (next >= end) return;
-    load_block(s, next * t * t, t, t, STRIP);
+    load_square(s, next * t * t, t, t, STRIP);
     next++;
 }
 
-AICORE_FLAT void run_block(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
+AICORE_FLAT void run_square(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData &tiling) {
     int64_t t = tiling.size, core = GetBlockIdx(), m = first(tiling.units, core) * tiling.unit;
     int64_t end = first(tiling.units, core + 1) * tiling.unit;
     if (end > tiling.matrices) end = tiling.matrices;
@@ -416,22 +417,22 @@ AICORE_FLAT void run_block(Segsum &s, TPipe *pipe, const ExpSegsumGradTilingData
     for (uint32_t k = 0; k < AHEAD; k++)
         load_matrix(s, next, end, t);
     TileBuffer buffer;
-    open_block(s, buffer, pipe, tiling);
+    open_square(s, buffer, pipe, tiling);
     LocalTensor<float> tiles = buffer.Get<float>();
     for (; m < end; m++) {
         LocalTensor<float> a, b;
         if (!WIDEN) load_matrix(s, next, end, t);
         uint32_t late = late_strips(n, !WIDEN || n == STRIPS);
-        LocalTensor<Elem> in = begin_block(s, late, t, n, a, b, tiles);
+        LocalTensor<Elem> in = begin_square(s, late, t, n, a, b, tiles);
         if (WIDEN) load_matrix(s, next, end, t);
         begin_rest(s, late, t, n, a, b, tiles);
-        Duplicate(a[COLUMNS], 0.0f, LANES, n * BLOCK / LANES, 1, 8);
+        Duplicate(a[COLUMNS], 0.0f, LANES, n * SQUARE / LANES, 1, 8);
         vector_done();
         sum_columns(n, b[HALVED], a[COLUMNS]);
         add_below(n, a[COLUMNS], a[CORNERS], tiles);
-        finish_block(s, n, tiles, a);
+        finish_square(s, n, tiles, a);
         release(s, in);
-        store_block(s, s.dx[m * t], t);
+        store_square(s, s.dx[m * t], t);
     }
 }
 
