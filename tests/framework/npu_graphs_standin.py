@@ -119,7 +119,8 @@ def prepare(wheel):
            for end in ("begin", "end")})
     default = Stream()
     npu = module(
-        "torch_npu.npu", os.path.join(root, "npu"), Stream=Stream, Event=Stream, ExternalEvent=Stream, stream=within, device=within,
+        "torch_npu.npu", os.path.join(root, "npu"), Stream=Stream, Event=Stream, ExternalEvent=Stream, stream=within,
+        device=within,
         current_stream=lambda *_: default, current_device=lambda: 0, is_initialized=lambda: False, set_stream=nothing,
         synchronize=nothing, empty_cache=nothing, host_empty_cache=nothing, is_autocast_enabled=lambda: False,
         get_stream_limit=lambda stream: {"cube_core_num": 24, "vector_core_num": 48}, _get_deterministic_level=lambda: 0,

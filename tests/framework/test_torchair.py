@@ -207,8 +207,9 @@ def test_zz_npu_fx_pass():
 
     torchair_standin.allow_fx_pass()
     backward = torch.ops.npu.npu_rotary_mul_backward.default
-    ours, rows = backward._ge_converter, (((2, 4, 5, 128), (1, 1, 5, 128), False, True), ((2, 4, 5, 80), (1, 1, 5, 80), False, False),
-                                          ((2, 4, 5, 128), (1, 1, 5, 128), True, False), ((5, 4, 64), (5, 1, 64), False, False))
+    ours = backward._ge_converter
+    rows = (((2, 4, 5, 128), (1, 1, 5, 128), False, True), ((2, 4, 5, 80), (1, 1, 5, 80), False, False),
+            ((2, 4, 5, 128), (1, 1, 5, 128), True, False), ((5, 4, 64), (5, 1, 64), False, False))
     for shape, table, dynamic, stock_compiles in rows:
         args = [rand(*shape), rand(*table, grad=False), rand(*table, grad=False)]
         if dynamic:  # the batch; with a dynamic head size the pass finds nothing
