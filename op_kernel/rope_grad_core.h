@@ -85,9 +85,9 @@ __aicore__ inline StripCopies strip_copies(const Core<T, C> &c, uint32_t heads, 
 
 /* `heads` heads of `head` columns of each of `rows` tokens, from element `at` on. */
 template <typename T, typename C, typename E>
-__aicore__ inline void load_heads(const Core<T, C> &c, const LocalTensor<E> &to,
-                                  const GlobalTensor<E> &from, int64_t at, uint32_t rows,
-                                  uint32_t heads, uint32_t head) {
+AICORE_INLINE void load_heads(const Core<T, C> &c, const LocalTensor<E> &to,
+                              const GlobalTensor<E> &from, int64_t at, uint32_t rows,
+                              uint32_t heads, uint32_t head) {
     if (!c.strips) {
         copy_rows_in(to, from[at], rows, heads * head);
         return;
@@ -99,9 +99,9 @@ __aicore__ inline void load_heads(const Core<T, C> &c, const LocalTensor<E> &to,
 }
 
 template <typename T, typename C>
-__aicore__ inline void store_heads(const Core<T, C> &c, const GlobalTensor<T> &to,
-                                   const LocalTensor<T> &from, int64_t at, uint32_t rows,
-                                   uint32_t heads) {
+AICORE_INLINE void store_heads(const Core<T, C> &c, const GlobalTensor<T> &to,
+                               const LocalTensor<T> &from, int64_t at, uint32_t rows,
+                               uint32_t heads) {
     if (!c.strips) {
         copy_rows_out(to[at], from, rows, heads * c.head);
         return;
