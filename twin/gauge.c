@@ -28,7 +28,7 @@ double twin_again(double bytes, double l2) {
     double hits = 0;
     if (bytes <= l2) return 1;
     for (int i = 0; i < 200; i++)
-        hits = exp(-(1 - hits) * bytes / l2);
+        hits = 1 + expm1(-(1 - hits) * bytes / l2); /* exp would ask for a newer C library */
     return hits;
 }
 
