@@ -177,7 +177,7 @@ if [ -n "$compile" ]; then
     mv "$tree/compile.log" "$work"
 fi
 
-# package.info: see setup/manifest.h.
+# package.info: see package/manifest.h.
 libraries=$(cd "$tree" && find . -name 'libcust_op*.so' | sed 's,^\./,,' | sort)
 {
     cat <<END

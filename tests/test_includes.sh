@@ -22,11 +22,12 @@ allowed() {
     tools:twin/ascgrad.h | framework:twin/ascgrad.h | tools:op_reference/*) ;;
     tools:twin/gauge.h) ;; # accept: kernels that belong to no operator, timed by the model
     tools:op_proto/inc/ascgrad_ops.h) ;; # accept's runner is a program with a graph
-    tools:packaging/setup/* | tools:ge/layout.h) ;; # doctor: the package, and what is in its libraries
-    *:core/* | *:op_*/* | *:irdump/* | *:ge/* | *:fusion/* | *:framework/* | *:packaging/* | *:twin/* | *:tools/* | *:tests/*)
+    tools:package/* | packaging:package/*) ;;
+    tools:ge/layout.h) ;; # doctor's probe asks libraries as GE does
+    *:core/* | *:op_*/* | *:irdump/* | *:ge/* | *:fusion/* | *:framework/* | *:package/* | *:packaging/* | *:twin/* | *:tools/* | *:tests/*)
         return 1
         ;;
-    core:* | op_tiling:* | op_reference:*) return 1 ;; # pure: the project's own and the system's
+    core:* | package:* | op_tiling:* | op_reference:*) return 1 ;; # pure: the project's own and the system's
     esac
 }
 
@@ -52,7 +53,7 @@ resolve() {
 # Prints the violations of the tree at $1.
 violations() {
     root=$(cd "$1" && pwd -P)
-    for folder in core op_proto op_tiling op_kernel op_reference op_api fusion irdump ge framework twin tools; do
+    for folder in core op_proto op_tiling op_kernel op_reference op_api fusion irdump ge framework package packaging twin tools; do
         [ -d "$root/$folder" ] || continue
         find "$root/$folder" -type f -name '*.[ch]' -o -name '*.cpp' | LC_ALL=C sort |
             while read -r file; do
@@ -84,10 +85,10 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/core" "$work/op_proto" "$work/op_tiling" "$work/op_kernel" "$work/op_reference" "$work/ge" \
-    "$work/twin" "$work/tools"
+    "$work/twin" "$work/tools" "$work/package" "$work/packaging/setup"
 touch "$work/core/node.h" "$work/ge/context.h" "$work/twin/ascgrad.h" "$work/twin/launch.h" \
     "$work/op_kernel/a_tiling_data.h" "$work/op_kernel/a_grad.h" "$work/op_reference/reference.h" \
-    "$work/op_tiling/a.h"
+    "$work/op_tiling/a.h" "$work/package/text.h" "$work/packaging/setup/setup.h"
 plant() { # FILE INCLUDE ok|bad
     echo "#include $2" > "$work/$1"
     if [ -n "$(violations "$work")" ]; then seen=bad; else seen=ok; fi
@@ -119,6 +120,12 @@ plant tools/a.c '"../twin/ascgrad.h"' ok
 plant tools/a.c '"../op_reference/reference.h"' ok
 plant tools/a.c '"../twin/launch.h"' bad
 plant tools/a.c '"../core/node.h"' bad
+plant tools/a.c '"../package/text.h"' ok
+plant tools/a.c '"../packaging/setup/setup.h"' bad
+plant packaging/setup/a.c '"../../package/text.h"' ok
+plant packaging/setup/a.c '"../../core/node.h"' bad
+plant package/a.c '"../packaging/setup/setup.h"' bad
+plant package/a.c '"../twin/ascgrad.h"' bad
 plant twin/a.c '"../core/node.h"' ok
 plant twin/a.c '"../ge/context.h"' bad
 plant twin/a.c '"../op_reference/reference.h"' bad

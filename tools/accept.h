@@ -9,8 +9,8 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "../packaging/setup/json.h"
-#include "../packaging/setup/text.h"
+#include "../package/json.h"
+#include "../package/text.h"
 #include "accept/wire.h"
 #include "accept_gauges.h"
 #include "accept_questions.h"

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include "../packaging/setup/chips.h"
-#include "../packaging/setup/files.h"
-#include "../packaging/setup/owners.h"
-#include "../packaging/setup/sha256.h"
+#include "../package/chips.h"
+#include "../package/files.h"
+#include "../package/owners.h"
+#include "../package/sha256.h"
 #include "accept.h"
 #include "doctor.h"
 #include "doctor_parts.h"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include "../packaging/setup/files.h"
+#include "../package/files.h"
 #include "accept.h"
 #include "doctor_parts.h"
 

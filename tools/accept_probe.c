@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../packaging/setup/chips.h"
+#include "../package/chips.h"
 #include "accept.h"
 #include "doctor_parts.h"
 

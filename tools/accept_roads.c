@@ -13,7 +13,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-#include "../packaging/setup/files.h"
+#include "../package/files.h"
 #include "accept.h"
 #include "doctor_parts.h"
 

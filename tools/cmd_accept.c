@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "../packaging/setup/files.h"
+#include "../package/files.h"
 #include "accept.h"
 #include "commands.h"
 #include "doctor_parts.h"

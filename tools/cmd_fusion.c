@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "manifest.h"
+#include "../package/manifest.h"
 
 /* The package that this command is in (bin/ARCH/ascgrad), or that of an opp directory. */
 static bool find_package(const char *opp, char dir[PATH_MAX]) {

@@ -12,8 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "../packaging/setup/config.h"
-#include "../packaging/setup/files.h"
+#include "../package/config.h"
+#include "../package/files.h"
 #include "doctor_parts.h"
 
 /* CANN's set_env.sh lies beside its opp directory. */

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../packaging/setup/owners.h"
+#include "../package/owners.h"
 #include "doctor_parts.h"
 
 enum { PATIENCE = 30 }; /* seconds */

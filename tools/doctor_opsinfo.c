@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../packaging/setup/chips.h"
-#include "../packaging/setup/files.h"
-#include "../packaging/setup/owners.h"
+#include "../package/chips.h"
+#include "../package/files.h"
+#include "../package/owners.h"
 #include "doctor_parts.h"
 
 static bool one_of(const char *word, const char *list) {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../packaging/setup/owners.h"
+#include "../package/owners.h"
 #include "doctor_parts.h"
 
 #define CANN   "CANN"

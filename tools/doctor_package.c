@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../packaging/setup/files.h"
-#include "../packaging/setup/owners.h"
+#include "../package/files.h"
+#include "../package/owners.h"
 #include "doctor_parts.h"
 
 /* What is wrong with a file or link of the package, or NULL. */

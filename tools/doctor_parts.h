@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "../packaging/setup/manifest.h"
-#include "../packaging/setup/text.h"
+#include "../package/manifest.h"
+#include "../package/text.h"
 
 enum level { LEVEL_OK, LEVEL_WARN, LEVEL_FAIL };
 enum { MAX_PACKAGES = 64, LINE = 1024, PATH = PATH_MAX };

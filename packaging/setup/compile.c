@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 enum { NO_COMPILER = 3 }; /* of kernels.py */

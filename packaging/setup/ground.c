@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 enum { DIRECTORY = O_RDONLY | O_DIRECTORY | O_CLOEXEC, PATIENCE = 300 };

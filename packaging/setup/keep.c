@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 /* Bytecode that Python makes of our own launchers is ours, too. */

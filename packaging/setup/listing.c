@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "files.h"
+#include "../../package/config.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 struct content {

@@ -15,8 +15,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "ask.h"
-#include "files.h"
+#include "../../package/ask.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 volatile sig_atomic_t setup_stopped;

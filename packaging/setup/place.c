@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 enum { EXCHANGE = 2 }; /* RENAME_EXCHANGE, which old headers lack */

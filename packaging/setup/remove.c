@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 struct others {

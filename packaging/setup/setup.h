@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#include "manifest.h"
-#include "owners.h"
-#include "text.h"
+#include "../../package/manifest.h"
+#include "../../package/owners.h"
+#include "../../package/text.h"
 
 #define VENDOR       "ascgrad"
 #define STAGE_PREFIX "." VENDOR "."

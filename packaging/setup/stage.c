@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 /* Whoever may write in vendors/ could have put another directory in the place of the new one. */

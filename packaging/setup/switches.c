@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files.h"
-#include "json.h"
+#include "../../package/files.h"
+#include "../../package/json.h"
 #include "setup.h"
 
 #define WHOLE "scripts/whole"

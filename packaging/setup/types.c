@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chips.h"
-#include "files.h"
+#include "../../package/chips.h"
+#include "../../package/files.h"
 #include "setup.h"
 
 enum { MAX_ROOTS = 8 };

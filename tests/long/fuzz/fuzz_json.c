@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any text as JSON (packaging/setup/json.c).
+ * Any text as JSON (package/json.c).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../packaging/setup/json.h"
+#include "../../../package/json.h"
 
 static void walk(const struct json *value) {
     for (; value; value = value->next) {

@@ -6,9 +6,9 @@
  */
 #include "standin.h"
 
-#include "../../../packaging/setup/config.h"
-#include "../../../packaging/setup/files.h"
-#include "../../../packaging/setup/json.h"
+#include "../../../package/config.h"
+#include "../../../package/files.h"
+#include "../../../package/json.h"
 #include "include/acl/acl_rt.h"
 
 #include <dlfcn.h>
