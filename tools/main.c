@@ -13,7 +13,7 @@
 
 #include "../twin/ascgrad.h"
 #include "commands.h"
-#include "doctor.h"
+#include "doctor/doctor.h"
 #include "help.h"
 
 void complain(const char *format, ...) {

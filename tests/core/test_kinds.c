@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../../ge/context.h"
-#include "../../tools/request.h"
+#include "../../tools/call/request.h"
 #include "../ge/fake_ge.h"
 
 enum { SCALE, EPSILON, WEIGHTS, STEPS };

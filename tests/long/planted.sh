@@ -71,7 +71,7 @@ plant rows op_reference/exp_segsum_grad.c 's/sum += product;/sum += product + 1;
 plant coverage core/node.c '$a int ascgrad_idle(int a);\nint ascgrad_idle(int a) {\n    return a;\n}' \
   'not reached and not explained' long tests/long/coverage.sh "$own"
 plant mutate tests/op_tiling/property.h 's/if (!(condition)) return #condition;/if (0) return #condition;/' 'mutation score [0-9]* %' mutate
-plant fuzz tools/request.c '/^bool text_parse_spec(/a if (strlen(text) == 7) __builtin_trap();' 'fuzz_words: FAILED' \
+plant fuzz tools/call/request.c '/^bool text_parse_spec(/a if (strlen(text) == 7) __builtin_trap();' 'fuzz_words: FAILED' \
   long tests/long/fuzz.sh "$own" 20 words
 plant address core/node.c '/^size_t ascgrad_dtype_size(/a static char few[4]; volatile int32_t n = dtype; few[n] = 1;' \
   'out of bounds|buffer-overflow' long tests/long/sanitize.sh "$own" address

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/accept_questions.h"
+#include "../../tools/accept/questions.h"
 #include "probe_on_twin.h"
 
 static const char *const soc[CHIPS] = {"ascend910b1", "ascend950", "ascend910a"};

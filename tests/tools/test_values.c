@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The error figure of `ascgrad check` (tools/values.c): what rounding must cost counts nothing, and
- * the rest is measured against what is allowed.
+ * The error figure of `ascgrad check` (tools/check/values.c): what rounding must cost counts
+ * nothing, and the rest is measured against what is allowed.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/values.h"
+#include "../../tools/check/values.h"
 
 static void test_error(void **state) {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Any bytes as config.ini, package.info, ops-info and index of kernel binaries of an opp directory
- * (tools/doctor_*.c). The input is these files, with a line "====" between them.
+ * (tools/doctor/*.c). The input is these files, with a line "====" between them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../../tools/doctor_parts.h"
+#include "../../../tools/doctor/parts.h"
 
 static char root[64];
 

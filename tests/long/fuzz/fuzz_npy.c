@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as a .npy file (tools/npy.c). What is accepted has exactly the data that its shape
+ * Any bytes as a .npy file (tools/call/npy.c). What is accepted has exactly the data that its shape
  * says.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../tools/npy.h"
-#include "../../../tools/request.h"
+#include "../../../tools/call/npy.h"
+#include "../../../tools/call/request.h"
 
 bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
     (void)index, (void)info;

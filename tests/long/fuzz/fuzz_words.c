@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any words on the command line (tools/request.c): "fp16[2,3]", "qSeqLen=1,2,3", "mode=1", for each
- * operator.
+ * Any words on the command line (tools/call/request.c): "fp16[2,3]", "qSeqLen=1,2,3", "mode=1", for
+ * each operator.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../../core/ir.h"
-#include "../../../tools/request.h"
+#include "../../../tools/call/request.h"
 
 static void spec(const char *word) {
     struct ascgrad_tensor tensor, again;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../tools/accept_gauges.h"
+#include "../../../tools/accept/gauges.h"
 #include "../../tools/probe_on_twin.h"
 #include "constants.h"
 

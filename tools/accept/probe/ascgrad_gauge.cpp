@@ -2,7 +2,7 @@
  *
  * The kernel that `ascgrad accept` takes times of before those of any operator: nothing but a
  * launch, a chain of vector calls, a copy, and a sum that reads through the L2 or past it.
- * tools/accept_gauges.c says how long each should take. The twin runs the same source.
+ * tools/accept/gauges.c says how long each should take. The twin runs the same source.
  */
 #include "ascgrad_gauge_tiling_data.h"
 #include "kernel_operator.h"

@@ -2,7 +2,7 @@
  *
  * The questions of `ascgrad accept` that only a chip can answer: one launch each, on one core.
  * x is loaded, one thing is done, y is stored; ascgrad_probe_tiling_data.h says where everything
- * lies, tools/accept_questions.c what the answer means. Half of what is asked here is forbidden to
+ * lies, tools/accept/questions.c what the answer means. Half of what is asked here is forbidden to
  * kernels for the reason that it is asked, so the probe runs on the twin without its checks.
  */
 #include "ascgrad_probe_tiling_data.h"
