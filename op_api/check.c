@@ -3,7 +3,7 @@
  * What nnopbase leaves to the function: null pointers, dtypes of optional tensors, formats. Shapes
  * and the values of attributes are tiling's business.
  */
-#include "door.h"
+#include "aclnn.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,17 +28,17 @@ static bool plain(aclFormat format) {
     }
 }
 
-static aclnnStatus check_pointers(const struct door_op *op, const struct door_arg *arg,
+static aclnnStatus check_pointers(const struct aclnn_op *op, const struct aclnn_arg *arg,
                                   const aclTensor *const tensor[], uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (!tensor[i] && !arg[i].optional) {
-            return door_refuse(DOOR_NULL, op, "%s must not be NULL", arg[i].name);
+            return aclnn_refuse(ACLNN_NULL, op, "%s must not be NULL", arg[i].name);
         }
     }
     return ACL_SUCCESS;
 }
 
-bool door_is_empty(const aclTensor *tensor) {
+bool aclnn_is_empty(const aclTensor *tensor) {
     int64_t *dim = NULL;
     uint64_t rank = 0;
     bool empty = false;
@@ -46,13 +46,13 @@ bool door_is_empty(const aclTensor *tensor) {
     for (uint64_t i = 0; i < rank; i++) {
         empty = empty || dim[i] == 0;
     }
-    door_delete_array(dim);
+    aclnn_delete_array(dim);
     return empty;
 }
 
 /* dtype[i] becomes that of tensor i, or NONE; also NONE for an output without elements, which may
  * say what it likes. */
-static aclnnStatus read_dtypes(const struct door_op *op, const struct door_arg *arg,
+static aclnnStatus read_dtypes(const struct aclnn_op *op, const struct aclnn_arg *arg,
                                const aclTensor *const tensor[], uint32_t count, int32_t dtype[]) {
     for (uint32_t i = 0; i < count; i++) {
         aclDataType type = ACL_DT_UNDEFINED;
@@ -63,20 +63,20 @@ static aclnnStatus read_dtypes(const struct door_op *op, const struct door_arg *
         }
         if (aclGetDataType(tensor[i], &type) != ACL_SUCCESS ||
             aclGetFormat(tensor[i], &format) != ACL_SUCCESS) {
-            return door_refuse(DOOR_INVALID, op, "%s cannot be read", arg[i].name);
+            return aclnn_refuse(ACLNN_INVALID, op, "%s cannot be read", arg[i].name);
         }
         if (!plain(format)) {
-            return door_refuse(DOOR_INVALID, op, "the format of %s must be ND, not number %d",
-                               arg[i].name, (int)format);
+            return aclnn_refuse(ACLNN_INVALID, op, "the format of %s must be ND, not number %d",
+                                arg[i].name, (int)format);
         }
-        dtype[i] = arg == op->out && door_is_empty(tensor[i]) ? NONE : (int32_t)type;
+        dtype[i] = arg == op->out && aclnn_is_empty(tensor[i]) ? NONE : (int32_t)type;
     }
     return ACL_SUCCESS;
 }
 
 /* The call's dtypes against one column. Returns the number of the first tensor, inputs before
  * outputs, that has another; the count of all if there is none. */
-static uint32_t first_other(const struct door_op *op, const struct nnopbase_column *column,
+static uint32_t first_other(const struct aclnn_op *op, const struct nnopbase_column *column,
                             const int32_t dtype[]) {
     for (uint32_t i = 0; i < op->inputs + op->outputs; i++) {
         const int32_t wanted =
@@ -89,7 +89,7 @@ static uint32_t first_other(const struct door_op *op, const struct nnopbase_colu
 }
 
 /* Tensor i fits none of the columns that the tensors before it leave: what it may be in these. */
-static aclnnStatus refuse_dtype(const struct door_op *op, const int32_t dtype[], uint32_t i) {
+static aclnnStatus refuse_dtype(const struct aclnn_op *op, const int32_t dtype[], uint32_t i) {
     const struct nnopbase_chip *chip = &op->support->chip[0];
     const bool input = i < op->inputs;
     char wanted[64] = "";
@@ -105,19 +105,19 @@ static aclnnStatus refuse_dtype(const struct door_op *op, const int32_t dtype[],
     }
     const char *name = input ? op->in[i].name : op->out[i - op->inputs].name;
     if (i == 0) {
-        return door_refuse(DOOR_INVALID, op, "%s is %s, it must be fp16, bf16 or fp32", name,
-                           ascgrad_dtype_name(dtype[0]));
+        return aclnn_refuse(ACLNN_INVALID, op, "%s is %s, it must be fp16, bf16 or fp32", name,
+                            ascgrad_dtype_name(dtype[0]));
     }
-    return door_refuse(DOOR_INVALID, op, "%s is %s, but beside %s of %s it must be %s", name,
-                       ascgrad_dtype_name(dtype[i]), op->in[0].name, ascgrad_dtype_name(dtype[0]),
-                       wanted);
+    return aclnn_refuse(ACLNN_INVALID, op, "%s is %s, but beside %s of %s it must be %s", name,
+                        ascgrad_dtype_name(dtype[i]), op->in[0].name, ascgrad_dtype_name(dtype[0]),
+                        wanted);
 }
 
 /* The dtypes must be those of one column. */
-static aclnnStatus check_dtypes(const struct door_op *op, const aclTensor *const in[],
+static aclnnStatus check_dtypes(const struct aclnn_op *op, const aclTensor *const in[],
                                 const aclTensor *const out[],
                                 const struct nnopbase_column **found) {
-    int32_t dtype[2 * DOOR_MAX_TENSORS];
+    int32_t dtype[2 * ACLNN_MAX_TENSORS];
     aclnnStatus code = read_dtypes(op, op->in, in, op->inputs, dtype);
     if (code == ACL_SUCCESS) {
         code = read_dtypes(op, op->out, out, op->outputs, dtype + op->inputs);
@@ -153,30 +153,30 @@ static bool contiguous(const int64_t *dim, const int64_t *stride, uint64_t rank)
     return dense;
 }
 
-bool door_is_dense(const aclTensor *tensor) {
+bool aclnn_is_dense(const aclTensor *tensor) {
     int64_t *dim = NULL, *stride = NULL;
     uint64_t rank = 0, strides = 0;
     const bool known = aclGetViewShape(tensor, &dim, &rank) == ACL_SUCCESS &&
                        aclGetViewStrides(tensor, &stride, &strides) == ACL_SUCCESS &&
                        strides == rank;
     const bool dense = known && contiguous(dim, stride, rank);
-    door_delete_array(dim);
-    door_delete_array(stride);
+    aclnn_delete_array(dim);
+    aclnn_delete_array(stride);
     return dense;
 }
 
-aclnnStatus door_check(const struct door_op *op, const aclTensor *const in[],
-                       const union door_value attr[], const aclTensor *const out[],
-                       const struct nnopbase_column **column) {
+aclnnStatus aclnn_check(const struct aclnn_op *op, const aclTensor *const in[],
+                        const union aclnn_value attr[], const aclTensor *const out[],
+                        const struct nnopbase_column **column) {
     aclnnStatus code = check_pointers(op, op->in, in, op->inputs);
     if (code == ACL_SUCCESS) {
         code = check_pointers(op, op->out, out, op->outputs);
     }
     for (uint32_t i = 0; code == ACL_SUCCESS && i < op->attrs; i++) {
-        const enum door_kind kind = op->attr[i].kind;
-        if (((kind == DOOR_LIST || kind == DOOR_LENGTHS) && !attr[i].list) ||
-            (kind == DOOR_FLOATS && !attr[i].floats)) {
-            code = door_refuse(DOOR_NULL, op, "%s must not be NULL", op->attr[i].name);
+        const enum aclnn_kind kind = op->attr[i].kind;
+        if (((kind == ACLNN_LIST || kind == ACLNN_LENGTHS) && !attr[i].list) ||
+            (kind == ACLNN_FLOATS && !attr[i].floats)) {
+            code = aclnn_refuse(ACLNN_NULL, op, "%s must not be NULL", op->attr[i].name);
         }
     }
     if (code == ACL_SUCCESS) {

@@ -29,17 +29,17 @@ struct gap {
     uint64_t offset;
 };
 
-struct door_gaps {
-    struct door_gaps *next;
+struct aclnn_gaps {
+    struct aclnn_gaps *next;
     const void *executor;
     uint32_t count;
-    struct gap gap[DOOR_MAX_TENSORS];
+    struct gap gap[ACLNN_MAX_TENSORS];
     uint64_t dense, copy; /* bytes: of all dense tensors, of one copy */
 };
 
 /* Executors have no room for more than nnopbase knows, so what belongs to one is found by its
  * address. It stays until the executor is prepared anew: a repeatable one runs more than once. */
-static struct door_gaps *all;
+static struct aclnn_gaps *all;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 static void lock(void) {
@@ -55,16 +55,16 @@ static uint64_t aligned(uint64_t size) {
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static aclnnStatus find_copy(const struct door_op *op, const char *name, union api *api) {
+static aclnnStatus find_copy(const struct aclnn_op *op, const char *name, union api *api) {
     api->object = NnopbaseGetApiFunc(name);
     return api->object ? ACL_SUCCESS
-                       : door_refuse(DOOR_INNER, op,
-                                     "an output is not contiguous, and CANN's %s, which fills it, "
-                                     "is not found (libopapi_math.so)",
-                                     name);
+                       : aclnn_refuse(ACLNN_INNER, op,
+                                      "an output is not contiguous, and CANN's %s, which fills it, "
+                                      "is not found (libopapi_math.so)",
+                                      name);
 }
 
-void door_gaps_free(struct door_gaps *gaps) {
+void aclnn_gaps_free(struct aclnn_gaps *gaps) {
     for (uint32_t i = 0; gaps && i < gaps->count; i++) {
         aclDestroyTensor(gaps->gap[i].dense);
     }
@@ -85,16 +85,16 @@ static aclTensor *dense_like(const aclTensor *tensor, uint64_t *bytes) {
             *bytes *= (uint64_t)dim[i];
         }
     }
-    door_delete_array(dim);
+    aclnn_delete_array(dim);
     return dense;
 }
 
-aclnnStatus door_gaps_open(const struct door_op *op, const aclTensor *const out[],
-                           const aclTensor *given[], struct door_gaps **gaps) {
+aclnnStatus aclnn_gaps_open(const struct aclnn_op *op, const aclTensor *const out[],
+                            const aclTensor *given[], struct aclnn_gaps **gaps) {
     *gaps = NULL;
     for (uint32_t i = 0; i < op->outputs; i++) {
         given[i] = out[i];
-        if (!out[i] || door_is_dense(out[i])) {
+        if (!out[i] || aclnn_is_dense(out[i])) {
             continue;
         }
         uint64_t bytes = 0;
@@ -103,9 +103,9 @@ aclnnStatus door_gaps_open(const struct door_op *op, const aclTensor *const out[
         }
         aclTensor *dense = *gaps ? dense_like(out[i], &bytes) : NULL;
         if (!dense) {
-            door_gaps_free(*gaps);
+            aclnn_gaps_free(*gaps);
             *gaps = NULL;
-            return door_refuse(DOOR_INNER, op, "no memory for %s", op->out[i].name);
+            return aclnn_refuse(ACLNN_INNER, op, "no memory for %s", op->out[i].name);
         }
         given[i] = dense;
         (*gaps)->gap[(*gaps)->count++] = (struct gap){i, out[i], dense, (*gaps)->dense};
@@ -114,7 +114,7 @@ aclnnStatus door_gaps_open(const struct door_op *op, const aclTensor *const out[
     return ACL_SUCCESS;
 }
 
-aclnnStatus door_gaps_size(const struct door_op *op, struct door_gaps *gaps, uint64_t *size) {
+aclnnStatus aclnn_gaps_size(const struct aclnn_op *op, struct aclnn_gaps *gaps, uint64_t *size) {
     union api api;
     aclnnStatus code = gaps ? find_copy(op, "aclnnInplaceCopyGetWorkspaceSize", &api) : ACL_SUCCESS;
     for (uint32_t i = 0; code == ACL_SUCCESS && gaps && i < gaps->count; i++) {
@@ -133,10 +133,10 @@ aclnnStatus door_gaps_size(const struct door_op *op, struct door_gaps *gaps, uin
     return code;
 }
 
-void door_gaps_keep(const void *executor, struct door_gaps *gaps) {
-    struct door_gaps *gone = NULL;
+void aclnn_gaps_keep(const void *executor, struct aclnn_gaps *gaps) {
+    struct aclnn_gaps *gone = NULL;
     lock();
-    for (struct door_gaps **at = &all; *at; at = &(*at)->next) {
+    for (struct aclnn_gaps **at = &all; *at; at = &(*at)->next) {
         if ((*at)->executor == executor) {
             gone = *at;
             *at = gone->next;
@@ -149,12 +149,12 @@ void door_gaps_keep(const void *executor, struct door_gaps *gaps) {
         all = gaps;
     }
     unlock();
-    door_gaps_free(gone);
+    aclnn_gaps_free(gone);
 }
 
-struct door_gaps *door_gaps_find(const void *executor) {
+struct aclnn_gaps *aclnn_gaps_find(const void *executor) {
     lock();
-    struct door_gaps *found = all;
+    struct aclnn_gaps *found = all;
     while (found && found->executor != executor) {
         found = found->next;
     }
@@ -162,15 +162,15 @@ struct door_gaps *door_gaps_find(const void *executor) {
     return found;
 }
 
-aclnnStatus door_gaps_place(const struct door_op *op, struct door_gaps *gaps,
-                            aclOpExecutor *executor, void *workspace, uint64_t *size) {
+aclnnStatus aclnn_gaps_place(const struct aclnn_op *op, struct aclnn_gaps *gaps,
+                             aclOpExecutor *executor, void *workspace, uint64_t *size) {
     const uint64_t own = gaps->dense + gaps->copy;
     aclnnStatus code = ACL_SUCCESS;
     if (*size < own) {
-        return door_refuse(DOOR_INVALID, op,
-                           "the workspace has %llu bytes, outputs that are not contiguous alone "
-                           "need %llu",
-                           (unsigned long long)*size, (unsigned long long)own);
+        return aclnn_refuse(ACLNN_INVALID, op,
+                            "the workspace has %llu bytes, outputs that are not contiguous alone "
+                            "need %llu",
+                            (unsigned long long)*size, (unsigned long long)own);
     }
     *size = (*size - own) / ALIGNMENT * ALIGNMENT;
     for (uint32_t i = 0; code == ACL_SUCCESS && i < gaps->count; i++) {
@@ -181,8 +181,8 @@ aclnnStatus door_gaps_place(const struct door_op *op, struct door_gaps *gaps,
     return code;
 }
 
-aclnnStatus door_gaps_fill(const struct door_op *op, struct door_gaps *gaps, void *rest,
-                           aclrtStream stream) {
+aclnnStatus aclnn_gaps_fill(const struct aclnn_op *op, struct aclnn_gaps *gaps, void *rest,
+                            aclrtStream stream) {
     union api size, run;
     aclnnStatus code = find_copy(op, "aclnnInplaceCopyGetWorkspaceSize", &size);
     if (code == ACL_SUCCESS) {
@@ -193,7 +193,7 @@ aclnnStatus door_gaps_fill(const struct door_op *op, struct door_gaps *gaps, voi
         aclOpExecutor *executor = NULL;
         code = size.size((aclTensor *)gaps->gap[i].out, gaps->gap[i].dense, &need, &executor);
         if (code == ACL_SUCCESS && need > gaps->copy) {
-            code = DOOR_INNER;
+            code = ACLNN_INNER;
         }
         if (code == ACL_SUCCESS) {
             code = run.run((char *)rest + gaps->dense, need, executor, stream);

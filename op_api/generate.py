@@ -27,7 +27,7 @@ HAND_WRITTEN = {
     "NormRopeConcatGrad": ("aclnnNormRopeConcatBackward", 3),
     "ExpSegsumGrad": ("aclnnExpSegsumBackward", 1),
 }
-# Lists of lengths: zeros behind them change nothing. door.c says why that matters.
+# Lists of lengths: zeros behind them change nothing. aclnn.c says why that matters.
 LENGTHS = {"RopeGrad": "qSeqLen"}
 # Where nnopbase has no names; 99 is no chip's number.
 CHIP_NUMBER = {"ascend910": 1, "ascend910b": 2, "ascend910_93": 3, "ascend950": 4, "ascend350": 16,
@@ -38,8 +38,8 @@ PROFILER_ID = "0x60000"  # of aclnn functions
 
 ATTR_TYPE = {"int": "int64_t %s", "bool": "bool %s", "float": "double %s",
              "listInt": "const aclIntArray *%s", "listFloat": "const aclFloatArray *%s"}
-ATTR_KIND = {"int": "DOOR_INT", "bool": "DOOR_BOOL", "float": "DOOR_FLOAT", "listInt": "DOOR_LIST",
-             "listFloat": "DOOR_FLOATS"}
+ATTR_KIND = {"int": "ACLNN_INT", "bool": "ACLNN_BOOL", "float": "ACLNN_FLOAT", "listInt": "ACLNN_LIST",
+             "listFloat": "ACLNN_FLOATS"}
 ATTR_VALUE = {"int": "{.i = %s}", "bool": "{.b = %s}", "float": "{.f = (float)%s}",
               "listInt": "{.list = %s}", "listFloat": "{.floats = %s}"}
 NOTE = "/* SPDX-License-Identifier: Apache-2.0\n *\n * %s Generated from op_proto/inc/ascgrad_ops.h.\n */\n"
@@ -68,7 +68,7 @@ class Function:
 
     def kind(self, attr):
         lengths = LENGTHS.get(self.type) == attr["name"]
-        return "DOOR_LENGTHS" if lengths else ATTR_KIND[attr["type"]]
+        return "ACLNN_LENGTHS" if lengths else ATTR_KIND[attr["type"]]
 
     def parameters(self):
         tensors = "const aclTensor *%s"
@@ -148,8 +148,8 @@ def columns(tensors, name):
 
 def args(name, names, optional):
     rows = ["    {\"%s\", %s}," % (n, "true" if o else "false") for n, o in zip(names, optional)]
-    return ("static const struct door_arg %s[] = {\n%s\n};\n"
-            "_Static_assert(sizeof %s / sizeof %s[0] <= DOOR_MAX_TENSORS, \"check.c has room\");\n"
+    return ("static const struct aclnn_arg %s[] = {\n%s\n};\n"
+            "_Static_assert(sizeof %s / sizeof %s[0] <= ACLNN_MAX_TENSORS, \"check.c has room\");\n"
             % (name, "\n".join(rows), name, name))
 
 
@@ -173,12 +173,12 @@ def source(function, chips):
     attr_rows = "".join("    {\"%s\", %s},\n" % (n, function.kind(a))
                         for a, n in zip(attrs, function.attrs))
     values = ", ".join(ATTR_VALUE[a["type"]] % n for a, n in zip(attrs, function.attrs))
-    parts = [NOTE % ("%s: what door.c needs to know." % function.name),
-             '#include "include/aclnn_%s.h"\n\n#include "door.h"\n' % op["kernel"],
+    parts = [NOTE % ("%s: what aclnn.c needs to know." % function.name),
+             '#include "include/aclnn_%s.h"\n\n#include "aclnn.h"\n' % op["kernel"],
              args("in", function.inputs, [i["kind"] == "optional" for i in op["inputs"]]),
              args("out", function.outputs, function.optional_outputs)]
     if attrs:
-        parts.append("static const struct door_attr attr[] = {\n%s};\n" % attr_rows)
+        parts.append("static const struct aclnn_attr attr[] = {\n%s};\n" % attr_rows)
     parts += [
         "static char in_kinds[] = %s;\n" % kinds([i["kind"] == "required" for i in op["inputs"]]) +
         "static char out_kinds[] = %s;\n" % kinds([True] * len(op["outputs"])) +
@@ -192,13 +192,13 @@ def source(function, chips):
         "static const char *const chip_names[] = {%s};\n" % ", ".join('"%s"' % s for s in chips) +
         "static uint32_t chip_numbers[] = {%s};\n" % ", ".join(str(CHIP_NUMBER[s]) for s in chips) +
         "static struct nnopbase_support support = {chip, %d};\n" % len(chips),
-        """static struct door_state state = {
+        """static struct aclnn_state state = {
     .prepare_id = {%s, "%sGetWorkspaceSize", false},
     .tiling_id = {%s, "%sTiling", false},
     .run_id = {%s, "%s", false},
 };
 """ % (PROFILER_ID, function.name, PROFILER_ID, function.name, PROFILER_ID, function.name),
-        """static const struct door_op op = {
+        """static const struct aclnn_op op = {
     .type = "%s", .function = "%s",
     .inputs = %d, .outputs = %d, .attrs = %d,
     .in = in, .out = out, .attr = %s,
@@ -211,13 +211,13 @@ def source(function, chips):
         """%s {
     const aclTensor *const inputs[] = {%s};
     const aclTensor *const outputs[] = {%s};
-%s    return door_prepare(&op, inputs, %s, outputs, workspaceSize, executor);
+%s    return aclnn_prepare(&op, inputs, %s, outputs, workspaceSize, executor);
 }
 """ % (function.prepare(), ", ".join(function.inputs), ", ".join(function.outputs),
-       "    union door_value values[] = {%s};\n" % values if attrs else "",
+       "    union aclnn_value values[] = {%s};\n" % values if attrs else "",
        "values" if attrs else "NULL"),
         """%s {
-    return door_run(&op, workspace, workspaceSize, executor, stream);
+    return aclnn_run(&op, workspace, workspaceSize, executor, stream);
 }
 """ % function.run()]
     return "\n".join(parts)

@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "../core/log.h"
-#include "door.h"
+#include "aclnn.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static union symbol find(const char *name) {
     return (union symbol){.object = dlsym(RTLD_DEFAULT, name)};
 }
 
-aclnnStatus door_refuse(aclnnStatus code, const struct door_op *op, const char *format, ...) {
+aclnnStatus aclnn_refuse(aclnnStatus code, const struct aclnn_op *op, const char *format, ...) {
     char sentence[480];
     va_list list;
     va_start(list, format);
@@ -60,7 +60,7 @@ aclnnStatus door_refuse(aclnnStatus code, const struct door_op *op, const char *
     return code;
 }
 
-void door_delete_array(void *array) {
+void aclnn_delete_array(void *array) {
     const union symbol delete = find("_ZdaPv");
     if (delete.object) {
         delete.delete_array(array);

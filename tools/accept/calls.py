@@ -35,7 +35,7 @@ static aclnnStatus prepare_%s(void *function, const aclTensor *const in[], const
     return prepare(%s);
 }
 """ % (f.op["kernel"], ", ".join(types), ", ".join(values)))
-    text.append("\nstatic const struct door doors[] = {\n")
+    text.append("\nstatic const struct function functions[] = {\n")
     text += ["    {\"%s\", \"%s\", prepare_%s},\n" % (f.type, f.name, f.op["kernel"])
              for f in functions]
     text.append("};\n")

@@ -24,7 +24,7 @@ union attr {
     aclFloatArray *reals;
 };
 
-struct door {
+struct function {
     const char *type, *name;
     aclnnStatus (*prepare)(void *function, const aclTensor *const in[], const union attr attr[],
                            const aclTensor *const out[], uint64_t *size, aclOpExecutor **executor);
@@ -142,7 +142,7 @@ static void hello(struct wire_answer *answer) {
 /* One call: its functions, its tensors on the device. */
 struct call {
     const struct wire_request *request;
-    const struct door *door;
+    const struct function *function;
     void *prepare;
     aclnnStatus (*launch)(void *, uint64_t, aclOpExecutor *, void *);
     void *address[WIRE_TENSORS], *workspace;
@@ -154,16 +154,16 @@ struct call {
 
 static bool find_functions(struct call *c, struct wire_answer *answer) {
     char name[2 * WIRE_NAME];
-    for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
-        if (strcmp(doors[i].type, c->request->type) == 0) c->door = &doors[i];
-    snprintf(name, sizeof name, "%sGetWorkspaceSize", c->door ? c->door->name : "?");
-    c->prepare = c->door ? find(name) : NULL;
-    void *launch = c->prepare ? find(c->door->name) : NULL;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        if (strcmp(functions[i].type, c->request->type) == 0) c->function = &functions[i];
+    snprintf(name, sizeof name, "%sGetWorkspaceSize", c->function ? c->function->name : "?");
+    c->prepare = c->function ? find(name) : NULL;
+    void *launch = c->prepare ? find(c->function->name) : NULL;
     memcpy(&c->launch, &launch, sizeof launch);
     if (launch) return true;
     answer->status = WIRE_NOT_THERE;
     snprintf(answer->text, sizeof answer->text, "there is no function %s",
-             c->door ? c->door->name : c->request->type);
+             c->function ? c->function->name : c->request->type);
     return false;
 }
 
@@ -203,9 +203,9 @@ static bool make_attrs(struct call *c, void *const data[], struct wire_answer *a
 /* The first half of the function, and workspace for the second. */
 static bool prepare(struct call *c, aclOpExecutor **executor, struct wire_answer *answer) {
     uint64_t size = 0;
-    if (!good(answer, c->door->name,
-              c->door->prepare(c->prepare, c->tensor, c->attr, c->tensor + c->request->inputs,
-                               &size, executor)))
+    if (!good(answer, c->function->name,
+              c->function->prepare(c->prepare, c->tensor, c->attr, c->tensor + c->request->inputs,
+                                   &size, executor)))
         return false;
     if (size > c->workspace_size) {
         if (c->workspace) acl.aclrtFree(c->workspace);
@@ -217,14 +217,15 @@ static bool prepare(struct call *c, aclOpExecutor **executor, struct wire_answer
 }
 
 static bool launch(struct call *c, aclOpExecutor *executor, struct wire_answer *answer) {
-    if (good(answer, c->door->name, c->launch(c->workspace, c->workspace_size, executor, stream)))
+    if (good(answer, c->function->name,
+             c->launch(c->workspace, c->workspace_size, executor, stream)))
         return true;
     answer->broken = 1;
     return false;
 }
 
 static bool wait(struct call *c, struct wire_answer *answer) {
-    if (good(answer, c->door->name, acl.aclrtSynchronizeStream(stream))) return true;
+    if (good(answer, c->function->name, acl.aclrtSynchronizeStream(stream))) return true;
     answer->broken = 1;
     return false;
 }

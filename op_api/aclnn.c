@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two halves of an aclnn function: door_prepare tells nnopbase everything about the call and
- * learns the size of the workspace; door_run launches. The order of the calls is that of CANN's
+ * The two halves of an aclnn function: aclnn_prepare tells nnopbase everything about the call and
+ * learns the size of the workspace; aclnn_run launches. The order of the calls is that of CANN's
  * generated code, which the cache of launches relies on.
  */
 #include "gaps.h"
@@ -30,18 +30,18 @@ union api {
     contiguous_fn *run;
 };
 
-static aclnnStatus find_contiguous(const struct door_op *op, const char *name, union api *api) {
+static aclnnStatus find_contiguous(const struct aclnn_op *op, const char *name, union api *api) {
     api->object = NnopbaseGetApiFunc(name);
     return api->object
                ? ACL_SUCCESS
-               : door_refuse(DOOR_INNER, op,
-                             "an input is not contiguous, and CANN's %s, which copies it, is not "
-                             "found (libopapi_math.so)",
-                             name);
+               : aclnn_refuse(ACLNN_INNER, op,
+                              "an input is not contiguous, and CANN's %s, which copies it, is not "
+                              "found (libopapi_math.so)",
+                              name);
 }
 
 /* Two threads may both make one; a second space is harmless, and nnopbase keeps it. */
-static aclnnStatus open_space(const struct door_op *op, void *_Atomic *place, void **space) {
+static aclnnStatus open_space(const struct aclnn_op *op, void *_Atomic *place, void **space) {
     *space = atomic_load_explicit(place, memory_order_acquire);
     if (*space) {
         return ACL_SUCCESS;
@@ -49,10 +49,10 @@ static aclnnStatus open_space(const struct door_op *op, void *_Atomic *place, vo
     void *made = NULL;
     const aclnnStatus code = NnopbaseCreateExecutorSpace(&made);
     if (code != ACL_SUCCESS || !made) {
-        return door_refuse(code != ACL_SUCCESS ? code : DOOR_INNER, op,
-                           "CANN (code %" PRId32 ") found no kernel binaries of any operator; "
-                           "ascgrad's are made by scripts/compile.sh of the installed package",
-                           code);
+        return aclnn_refuse(code != ACL_SUCCESS ? code : ACLNN_INNER, op,
+                            "CANN (code %" PRId32 ") found no kernel binaries of any operator; "
+                            "ascgrad's are made by scripts/compile.sh of the installed package",
+                            code);
     }
     *space = made;
     void *none = NULL;
@@ -62,7 +62,7 @@ static aclnnStatus open_space(const struct door_op *op, void *_Atomic *place, vo
     return ACL_SUCCESS;
 }
 
-static aclnnStatus open_executor(const struct door_op *op, void *_Atomic *place, void **executor) {
+static aclnnStatus open_executor(const struct aclnn_op *op, void *_Atomic *place, void **executor) {
     void *space;
     const aclnnStatus code = open_space(op, place, &space);
     if (code != ACL_SUCCESS) {
@@ -71,10 +71,10 @@ static aclnnStatus open_executor(const struct door_op *op, void *_Atomic *place,
     *executor = NnopbaseGetExecutor(space, op->type, op->in_kinds, op->inputs, op->out_kinds,
                                     op->outputs, op->attr_kinds, op->attrs);
     return *executor ? ACL_SUCCESS
-                     : door_refuse(DOOR_NO_KERNEL, op,
-                                   "no kernel binaries of %s for this chip are installed; "
-                                   "scripts/compile.sh of the package makes them",
-                                   op->type);
+                     : aclnn_refuse(ACLNN_NO_KERNEL, op,
+                                    "no kernel binaries of %s for this chip are installed; "
+                                    "scripts/compile.sh of the package makes them",
+                                    op->type);
 }
 
 /* In a list longer than LENGTHS the zeros give way. False if that is not enough. */
@@ -93,7 +93,7 @@ static bool fit_list(int64_t *to, const int64_t *from, size_t count) {
 /* CANN has no function that reads an aclIntArray, but an executor tells the address of an attribute
  * that it was given. The executor is one that is never run: destroying one that has run would let
  * its launch be taken from the cache while it is still in use. */
-static aclnnStatus read_list(const struct door_op *op, size_t index, const aclIntArray *list,
+static aclnnStatus read_list(const struct aclnn_op *op, size_t index, const aclIntArray *list,
                              int64_t values[LENGTHS]) {
     void *executor, *at = NULL;
     size_t size = 0;
@@ -113,39 +113,39 @@ static aclnnStatus read_list(const struct door_op *op, size_t index, const aclIn
     const bool fits = code != ACL_SUCCESS || fit_list(values, at, size / sizeof *values);
     aclDestroyAclOpExecutor(executor);
     if (code != ACL_SUCCESS) {
-        return door_refuse(DOOR_INVALID, op, "%s cannot be read", op->attr[index].name);
+        return aclnn_refuse(ACLNN_INVALID, op, "%s cannot be read", op->attr[index].name);
     }
     return fits ? code
-                : door_refuse(DOOR_INVALID, op,
-                              "%s has %zu entries, more than %d of them not 0: split the call",
-                              op->attr[index].name, size / sizeof *values, LENGTHS);
+                : aclnn_refuse(ACLNN_INVALID, op,
+                               "%s has %zu entries, more than %d of them not 0: split the call",
+                               op->attr[index].name, size / sizeof *values, LENGTHS);
 }
 
 /* nnopbase keeps the addresses until tiling is done. */
-static aclnnStatus add_attrs(const struct door_op *op, void *executor, union door_value attr[],
+static aclnnStatus add_attrs(const struct aclnn_op *op, void *executor, union aclnn_value attr[],
                              int64_t list[LENGTHS]) {
     aclnnStatus code = ACL_SUCCESS;
     for (uint32_t i = 0; code == ACL_SUCCESS && i < op->attrs; i++) {
         switch (op->attr[i].kind) {
-        case DOOR_INT:
+        case ACLNN_INT:
             code =
                 NnopbaseAddAttrWithDtype(executor, &attr[i].i, sizeof attr[i].i, i, NNOPBASE_INT);
             break;
-        case DOOR_BOOL:
+        case ACLNN_BOOL:
             code =
                 NnopbaseAddAttrWithDtype(executor, &attr[i].b, sizeof attr[i].b, i, NNOPBASE_BOOL);
             break;
-        case DOOR_FLOAT:
+        case ACLNN_FLOAT:
             code =
                 NnopbaseAddAttrWithDtype(executor, &attr[i].f, sizeof attr[i].f, i, NNOPBASE_FLOAT);
             break;
-        case DOOR_LIST:
+        case ACLNN_LIST:
             code = NnopbaseAddIntArrayAttr(executor, attr[i].list, i);
             break;
-        case DOOR_FLOATS:
+        case ACLNN_FLOATS:
             code = NnopbaseAddFloatArrayAttr(executor, attr[i].floats, i);
             break;
-        case DOOR_LENGTHS:
+        case ACLNN_LENGTHS:
             code = NnopbaseAddArrayAttrWithDtype(executor, list, LENGTHS, sizeof *list, i,
                                                  NNOPBASE_INT);
             break;
@@ -182,8 +182,8 @@ static const aclTensor *output(const aclTensor *given, int32_t dtype) {
     return fits ? given : no_output(dtype);
 }
 
-static aclnnStatus add_all(const struct door_op *op, void *executor, const aclTensor *const in[],
-                           union door_value attr[], const aclTensor *const out[],
+static aclnnStatus add_all(const struct aclnn_op *op, void *executor, const aclTensor *const in[],
+                           union aclnn_value attr[], const aclTensor *const out[],
                            int64_t list[LENGTHS], const struct nnopbase_column *column) {
     aclnnStatus code = NnopbaseAddTilingId(executor, &op->state->tiling_id);
     if (code == ACL_SUCCESS && NnopbaseSetMatchArgsFlag && NnopbaseMatchArgs) {
@@ -197,13 +197,13 @@ static aclnnStatus add_all(const struct door_op *op, void *executor, const aclTe
     }
     for (uint32_t i = 0; code == ACL_SUCCESS && i < op->outputs; i++) {
         const aclTensor *tensor = output(out[i], column->out[i].dtype);
-        code = tensor ? NnopbaseAddOutput(executor, tensor, i) : DOOR_INNER;
+        code = tensor ? NnopbaseAddOutput(executor, tensor, i) : ACLNN_INNER;
     }
     return code;
 }
 
 /* What nnopbase needs for its own messages and checks when the launch is not in its cache. */
-static aclnnStatus describe(const struct door_op *op, void *executor) {
+static aclnnStatus describe(const struct aclnn_op *op, void *executor) {
     aclnnStatus code = ACL_SUCCESS;
     if (NnopbaseAddParamName) {
         for (uint32_t i = 0; code == ACL_SUCCESS && i < op->inputs; i++) {
@@ -224,7 +224,7 @@ static aclnnStatus describe(const struct door_op *op, void *executor) {
 
 /* Inputs with gaps are copied by CANN in front of the launch, into workspace of their own behind
  * the operator's. */
-static aclnnStatus prepare_copies(const struct door_op *op, void *executor, uint64_t *size) {
+static aclnnStatus prepare_copies(const struct aclnn_op *op, void *executor, uint64_t *size) {
     const aclTensorList *tensors = NULL;
     *size = 0;
     aclnnStatus code = NnopbaseGetUnContiguousTensors(executor, &tensors);
@@ -243,7 +243,7 @@ static aclnnStatus prepare_copies(const struct door_op *op, void *executor, uint
 /* An executor whose preparation fails stays taken, as with CANN's own functions: nnopbase would
  * take the unfinished launch of a destroyed one from its cache for the next call of the same kind.
  */
-static aclnnStatus prepare(const struct door_op *op, void *executor, uint64_t *workspace_size) {
+static aclnnStatus prepare(const struct aclnn_op *op, void *executor, uint64_t *workspace_size) {
     uint64_t copies = 0;
     if (NnopbaseSetMatchArgsFlag && NnopbaseMatchArgs &&
         NnopbaseMatchArgs(executor, workspace_size)) {
@@ -262,7 +262,7 @@ static aclnnStatus prepare(const struct door_op *op, void *executor, uint64_t *w
     return code;
 }
 
-static void tell_tensors(struct ascgrad_line *line, const struct door_arg *arg,
+static void tell_tensors(struct ascgrad_line *line, const struct aclnn_arg *arg,
                          const aclTensor *const tensor[], uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         aclDataType type = ACL_DT_UNDEFINED;
@@ -277,13 +277,13 @@ static void tell_tensors(struct ascgrad_line *line, const struct door_arg *arg,
         for (uint64_t k = 0; k < shape.rank; k++) {
             shape.dim[k] = dim[k];
         }
-        door_delete_array(dim);
+        aclnn_delete_array(dim);
         ascgrad_line_arg(line, arg[i].name, &(struct ascgrad_arg){true, (int32_t)type, &shape});
     }
 }
 
 /* The line of ASCGRAD_VERBOSE. */
-static void tell(const struct door_op *op, const aclTensor *const in[],
+static void tell(const struct aclnn_op *op, const aclTensor *const in[],
                  const aclTensor *const out[], aclnnStatus code, uint64_t workspace, double begin) {
     struct ascgrad_line line = {.size = 0};
     ascgrad_line_add(&line, "%s", op->function);
@@ -298,22 +298,22 @@ static void tell(const struct door_op *op, const aclTensor *const in[],
     ascgrad_line_end(&line, begin);
 }
 
-aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
-                         union door_value attr[], const aclTensor *const out[],
-                         uint64_t *workspace_size, aclOpExecutor **executor) {
+aclnnStatus aclnn_prepare(const struct aclnn_op *op, const aclTensor *const in[],
+                          union aclnn_value attr[], const aclTensor *const out[],
+                          uint64_t *workspace_size, aclOpExecutor **executor) {
     const uint64_t begin = NnopbaseMsprofSysTime();
     const double told = ascgrad_verbose_clock();
     const struct nnopbase_column *column;
-    const aclTensor *given[DOOR_MAX_TENSORS];
-    struct door_gaps *gaps = NULL;
+    const aclTensor *given[ACLNN_MAX_TENSORS];
+    struct aclnn_gaps *gaps = NULL;
     int64_t list[LENGTHS];
     void *opened;
     if (!workspace_size || !executor) {
-        return door_refuse(DOOR_NULL, op, "workspaceSize and executor must not be NULL");
+        return aclnn_refuse(ACLNN_NULL, op, "workspaceSize and executor must not be NULL");
     }
-    aclnnStatus code = door_check(op, in, attr, out, &column);
+    aclnnStatus code = aclnn_check(op, in, attr, out, &column);
     for (uint32_t i = 0; code == ACL_SUCCESS && i < op->attrs; i++) {
-        if (op->attr[i].kind == DOOR_LENGTHS) {
+        if (op->attr[i].kind == ACLNN_LENGTHS) {
             code = read_list(op, i, attr[i].list, list);
         }
     }
@@ -321,7 +321,7 @@ aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
         code = open_executor(op, &op->state->calls, &opened);
     }
     if (code == ACL_SUCCESS) {
-        code = door_gaps_open(op, out, given, &gaps);
+        code = aclnn_gaps_open(op, out, given, &gaps);
     }
     if (code == ACL_SUCCESS) {
         code = add_all(op, opened, in, attr, given, list, column);
@@ -330,14 +330,14 @@ aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
         code = prepare(op, opened, workspace_size);
     }
     if (code == ACL_SUCCESS) {
-        code = door_gaps_size(op, gaps, workspace_size);
+        code = aclnn_gaps_size(op, gaps, workspace_size);
     }
     if (code == ACL_SUCCESS) {
         *executor = opened;
-        door_gaps_keep(opened, gaps);
+        aclnn_gaps_keep(opened, gaps);
         NnopbaseReportApiInfo(begin, &op->state->prepare_id);
     } else {
-        door_gaps_free(gaps);
+        aclnn_gaps_free(gaps);
     }
     if (told > 0) {
         tell(op, in, out, code, *workspace_size, told);
@@ -345,18 +345,18 @@ aclnnStatus door_prepare(const struct door_op *op, const aclTensor *const in[],
     return code;
 }
 
-aclnnStatus door_run(const struct door_op *op, void *workspace, uint64_t workspace_size,
-                     aclOpExecutor *executor, aclrtStream stream) {
+aclnnStatus aclnn_run(const struct aclnn_op *op, void *workspace, uint64_t workspace_size,
+                      aclOpExecutor *executor, aclrtStream stream) {
     const uint64_t begin = NnopbaseMsprofSysTime();
     aclOpExecutor *copies = NULL;
     size_t size = 0;
     if (!executor || (workspace_size > 0 && !workspace)) {
-        return door_refuse(DOOR_NULL, op, "%s must not be NULL",
-                           executor ? "workspace" : "executor");
+        return aclnn_refuse(ACLNN_NULL, op, "%s must not be NULL",
+                            executor ? "workspace" : "executor");
     }
-    struct door_gaps *gaps = door_gaps_find(executor);
+    struct aclnn_gaps *gaps = aclnn_gaps_find(executor);
     aclnnStatus code =
-        gaps ? door_gaps_place(op, gaps, executor, workspace, &workspace_size) : ACL_SUCCESS;
+        gaps ? aclnn_gaps_place(op, gaps, executor, workspace, &workspace_size) : ACL_SUCCESS;
     void *rest = (char *)workspace + workspace_size;
     if (code == ACL_SUCCESS) {
         code = NnopbaseGetUnContExecutor(executor, &copies, &size);
@@ -364,10 +364,11 @@ aclnnStatus door_run(const struct door_op *op, void *workspace, uint64_t workspa
     if (code == ACL_SUCCESS && copies) {
         union api api;
         if (workspace_size < size) {
-            return door_refuse(DOOR_INVALID, op,
-                               "the workspace has %" PRIu64 " bytes, the copies of inputs that are "
-                               "not contiguous alone need %zu",
-                               workspace_size, size);
+            return aclnn_refuse(ACLNN_INVALID, op,
+                                "the workspace has %" PRIu64
+                                " bytes, the copies of inputs that are "
+                                "not contiguous alone need %zu",
+                                workspace_size, size);
         }
         workspace_size -= size;
         code = find_contiguous(op, "aclnnContiguous", &api);
@@ -379,7 +380,7 @@ aclnnStatus door_run(const struct door_op *op, void *workspace, uint64_t workspa
         code = NnopbaseRunWithWorkspace(executor, stream, workspace, workspace_size);
     }
     if (code == ACL_SUCCESS && gaps) {
-        code = door_gaps_fill(op, gaps, rest, stream);
+        code = aclnn_gaps_fill(op, gaps, rest, stream);
     }
     if (code == ACL_SUCCESS) {
         NnopbaseReportApiInfo(begin, &op->state->run_id);
