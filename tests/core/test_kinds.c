@@ -12,7 +12,7 @@
 
 #include "../../ge/context.h"
 #include "../../tools/call/request.h"
-#include "../ge/fake_ge.h"
+#include "../cann/registry/fake_ge.h"
 
 enum { SCALE, EPSILON, WEIGHTS, STEPS };
 

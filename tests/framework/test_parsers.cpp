@@ -17,7 +17,7 @@
 #include "../../framework/onnx_plugin/attributes.h"
 #include "ascgrad_ops.h"
 #include "ge/ge_api.h"
-#include "geir_standin/registry.h"
+#include "../cann/registry/parsers.h"
 #include "graph/operator_factory.h"
 
 #define CHECK(condition)                                                                           \

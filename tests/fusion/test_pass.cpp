@@ -18,7 +18,7 @@
 
 #include "../../fusion/types.h"
 #include "evaluate.h"
-#include "standin/standin.h"
+#include "../cann/graph/nodes.h"
 #include "text.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #define ASCGRAD_TEST_PROBES_H
 
 #include "../../ge/context.h"
-#include "fake_ge.h"
+#include "../cann/registry/fake_ge.h"
 
 enum { FP32 = 0, FP16 = 1, INT32 = 3, BF16 = 27 };
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fake_ge.h"
+#include "../cann/registry/fake_ge.h"
 #include "patched.h"
 
 static int checks, failures;

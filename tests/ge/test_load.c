@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "../../ge/layout.h"
-#include "fake_ge.h"
+#include "../cann/registry/fake_ge.h"
 
 static const char *const types[] = {
 #define ASCGRAD_OP(type, op) #type,

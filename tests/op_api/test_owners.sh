@@ -40,7 +40,7 @@ cann() {
     "${PYTHON:-/usr/bin/python3}" -B "$here/cann.py" \
         "$installed/opp/vendors/ascgrad/$tbe" "$1/built-in/$tbe" ExpSegsumGrad RotaryPositionEmbeddingGrad
     "${CC:-cc}" -shared -fPIC -O1 -fvisibility=hidden -DKEY=77 \
-        '-DTYPES="ExpSegsumGrad","RotaryPositionEmbeddingGrad"' "$here/../packaging/cann_lib.c" \
+        '-DTYPES="ExpSegsumGrad","RotaryPositionEmbeddingGrad"' "$here/../cann/registry/tiling_library.c" \
         -o "$1/built-in/$tbe/op_tiling/lib/linux/$(uname -m)/libopmaster_rt2.0.so"
 }
 

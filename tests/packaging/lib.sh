@@ -82,7 +82,7 @@ json.dump({sys.argv[2]: record, "Add": {}}, sys.stdout)' "$whole" "$(first_type)
 make_toolkit() {
     mkdir -p "$1/bin" "$1/$(uname -m)-linux/data/platform_config"
     printf '#!/bin/sh\nexec %s -B %s "$@"\n' "${PYTHON:-/usr/bin/python3}" \
-        "$(quoted "$tests/opc_stand_in.py")" >"$1/bin/opc"
+        "$(quoted "$top/tests/cann/opc/opc.py")" >"$1/bin/opc"
     chmod 755 "$1/bin/opc"
     : >"$1/$(uname -m)-linux/data/platform_config/Ascend910B1.ini"
     : >"$1/$(uname -m)-linux/data/platform_config/Ascend910_9391.ini"

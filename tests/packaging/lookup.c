@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "../../ge/layout.h"
-#include "../ge/fake_ge.h"
+#include "../cann/registry/fake_ge.h"
 
 enum { MAX = 32 };
 

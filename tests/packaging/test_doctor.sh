@@ -113,7 +113,7 @@ library() {
     name=$tbe/op_tiling/lib/linux/$native/libcust_opmaster_rt2.0.so
     flag=$1
     shift
-    gcc -shared -fPIC -O1 -D"$flag" -DTYPES="$(printf '"%s",' "$@")" "$tests/cann_lib.c" -o "$name"
+    gcc -shared -fPIC -O1 -D"$flag" -DTYPES="$(printf '"%s",' "$@")" "$top/tests/cann/registry/tiling_library.c" -o "$name"
     sum=$(sha256sum <"$name" | cut -d' ' -f1)
     sed -i "s,^[0-9a-f]*  \(.*op_tiling/lib/linux/$native/.*\),$sum  \1," "$ours/package.info"
 }
@@ -305,7 +305,7 @@ vendor() {
     dir=$opp/vendors/$1/op_impl/ai_core/tbe/op_tiling/lib/linux/$native
     shift
     mkdir -p "$dir"
-    gcc -shared -fPIC -O1 -DTYPES="$(printf '"%s",' "$@")" "$tests/cann_lib.c" \
+    gcc -shared -fPIC -O1 -DTYPES="$(printf '"%s",' "$@")" "$top/tests/cann/registry/tiling_library.c" \
         -o "$dir/libcust_opmaster.so"
 }
 begin && custom='' && vendor other "$(last_type)" &&

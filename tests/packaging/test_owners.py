@@ -77,7 +77,7 @@ def compile_library(path, types, key):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-fvisibility=hidden", "-DKEY=%d" % key,
                     "-DTYPES=" + ",".join('"%s"' % t for t in types or ["Add"]),
-                    os.path.join(HERE, "cann_lib.c"), "-o", path], check=True)
+                    os.path.join(TOP, "tests/cann/registry/tiling_library.c"), "-o", path], check=True)
 
 
 # What GE's factory knows of a type, in the words of the stub of libregister.so.
@@ -137,7 +137,7 @@ def make_cann(root, types):
 
 def make_toolkit(root):
     write(os.path.join(root, "bin/opc"), "#!/bin/sh\nexec %s -B %s \"$@\"\n" %
-          (sys.executable, shlex.quote(os.path.join(HERE, "opc_stand_in.py"))))
+          (sys.executable, shlex.quote(os.path.join(TOP, "tests/cann/opc/opc.py"))))
     os.chmod(os.path.join(root, "bin/opc"), 0o755)
 
 
@@ -464,7 +464,7 @@ def main():
     make_cann(os.path.join(base, "none"), [])
     old_version(os.path.join(base, "old"))
     subprocess.run(["gcc", "-O1", "-o", os.path.join(base, "lookup"),
-                    os.path.join(HERE, "lookup.c"), os.path.join(TOP, "tests/ge/fake_ge.c"),
+                    os.path.join(HERE, "lookup.c"), os.path.join(TOP, "tests/cann/registry/fake_ge.c"),
                     "-ldl"], check=True)
     # a package whose binaries are for another chip than the machine's
     subprocess.run(["sh", os.path.join(TOP, "packaging/make_run.sh"), "--ir", os.environ["ir"],

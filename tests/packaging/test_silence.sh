@@ -82,7 +82,7 @@ grep -q "cannot be read" "$ours/package.info" && fail "deep nesting is not read"
 
 # ---- a killed installer
 begin
-compilers() { pgrep -cf "opc_stand_in.py.*$base"; }
+compilers() { pgrep -cf "cann/opc/opc.py.*$base"; }
 (cd / && OPC_SLEEP=20 PATH=$path exec "$fix/one/packages/vendors/ascgrad/scripts/$(uname -m)/setup" install \
     --payload="$fix/one" --chip=ascend910b >/dev/null 2>&1) &
 setup=$!

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "standin.h"
+#include "nodes.h"
 
 namespace ge {
 

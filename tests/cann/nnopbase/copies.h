@@ -6,7 +6,7 @@
 #ifndef ASCGRAD_STANDIN_COPIES_H
 #define ASCGRAD_STANDIN_COPIES_H
 
-#include "standin.h"
+#include "../standin.h"
 
 #define STANDIN_COPIES 0x5e1f5e1f00000001ull
 

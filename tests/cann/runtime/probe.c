@@ -18,7 +18,7 @@
 
 #include "../../../tools/accept/gauges.h"
 #include "../../tools/probe_on_twin.h"
-#include "constants.h"
+#include "../nnopbase/constants.h"
 
 #define API __attribute__((visibility("default")))
 

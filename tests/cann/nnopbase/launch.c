@@ -3,13 +3,13 @@
  * The chip of the stand-in, one that the twin knows, and a launch on it: the kernel of the type and
  * dtypes runs on the checked twin, with the arguments, tiling data, key and blocks of the launch.
  */
-#include "standin.h"
+#include "../standin.h"
 
 #include "constants.h"
 
 #include "../../../twin/launch.h"
 #include "../../../op_api/include/ascgrad_acl.h"
-#include "include/acl/acl_rt.h"
+#include "../include/acl/acl_rt.h"
 
 #include <ctype.h>
 #include <pthread.h>

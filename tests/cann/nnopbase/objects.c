@@ -2,7 +2,7 @@
  *
  * The objects that aclnn functions take: tensors, lists of tensors, lists of integers.
  */
-#include "standin.h"
+#include "../standin.h"
 
 #include <stdlib.h>
 #include <string.h>

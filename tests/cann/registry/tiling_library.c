@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../../ge/layout.h"
+#include "../../../ge/layout.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #ifndef KEY

@@ -8,9 +8,9 @@
 #ifndef ASCGRAD_STANDIN_H
 #define ASCGRAD_STANDIN_H
 
-#include "../../../ge/layout.h"
-#include "../../../core/log.h"
-#include "../../../op_api/nnopbase.h"
+#include "../../ge/layout.h"
+#include "../../core/log.h"
+#include "../../op_api/nnopbase.h"
 
 enum { STANDIN_RANK = 8, STANDIN_ARGS = 32, STANDIN_ATTRS = 8 };
 

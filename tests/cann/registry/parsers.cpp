@@ -2,7 +2,7 @@
  *
  * The stand-in's parser registry: it remembers what a plugin registers when it is loaded.
  */
-#include "registry.h"
+#include "parsers.h"
 
 namespace domi {
 

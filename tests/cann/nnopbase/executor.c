@@ -5,7 +5,7 @@
  */
 #include "executor.h"
 
-#include "../../ge/fake_ge.h"
+#include "../registry/fake_ge.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

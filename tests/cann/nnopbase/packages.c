@@ -4,12 +4,12 @@
  * config.ini below ASCEND_OPP_PATH in its order, then CANN's own. Of each, all kernels in the index
  * and all tiling functions, whether it has both or one; for a key or a type, the first found wins.
  */
-#include "standin.h"
+#include "../standin.h"
 
 #include "../../../package/config.h"
 #include "../../../package/files.h"
 #include "../../../package/json.h"
-#include "include/acl/acl_rt.h"
+#include "../include/acl/acl_rt.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

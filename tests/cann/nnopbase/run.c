@@ -7,7 +7,7 @@
  */
 #include "executor.h"
 
-#include "../../ge/fake_ge.h"
+#include "../registry/fake_ge.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * Everything is done by the time a call returns, so there is nothing to wait for. Memory is exactly
  * as large as asked for, so that a memory checker sees what a device would let pass.
  */
-#include "include/acl/acl.h"
-#include "standin.h"
+#include "../include/acl/acl.h"
+#include "../standin.h"
 
 #include "../../../twin/half.h"
 

@@ -5,8 +5,8 @@
  * the probe of `ascgrad accept` and the kernel that accept takes times of, on the twin, in a
  * library of its own (probe.c).
  */
-#include "include/acl/acl.h"
-#include "standin.h"
+#include "../include/acl/acl.h"
+#include "../standin.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

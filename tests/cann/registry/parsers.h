@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "graph.h"
+#include "../graph/graph.h"
 #include "register/register.h"
 
 namespace domi {

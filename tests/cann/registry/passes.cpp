@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "graph/operator_factory.h"
-#include "standin.h"
+#include "../graph/nodes.h"
 
 namespace ge {
 
