@@ -31,10 +31,6 @@ graphStatus read(const OperatorImpl &op, const char *name, int kind, T Attribute
 
 } // namespace
 
-AscendString::AscendString(const char *name) : name_(std::make_shared<std::string>(name)) {}
-const char *AscendString::GetString() const {
-    return name_ ? name_->c_str() : "";
-}
 bool AscendString::operator<(const AscendString &other) const {
     return std::string(GetString()) < other.GetString();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of GE's tensor classes that the graph pass needs, for machines without a CANN toolkit.
- * Each is one shared pointer, as in GE.
+ * The part of GE's tensor classes that the graph pass and programs with graphs need, for machines
+ * without a CANN toolkit. Each is one shared pointer, as in GE.
  */
 #ifndef ASCGRAD_GRAPH_TENSOR_H
 #define ASCGRAD_GRAPH_TENSOR_H
@@ -45,6 +45,7 @@ GE_CLASS Tensor {
   public:
     Tensor();
     Tensor(const TensorDesc &desc, const uint8_t *data, size_t size);
+    TensorDesc GetTensorDesc() const;
     const uint8_t *GetData() const;
     size_t GetSize() const;
 
