@@ -91,7 +91,6 @@ INFER("RopeGrad", "q=fp32[11,256] k=fp32[11,128]", "q_grad=fp32[11,256] k_grad=f
 INFER_REFUSE("RopeGrad", "k=fp16[11,128]", "input q is required")
 INFER_REFUSE("RopeGrad", "q=fp16[11,128]", "input k is required")
 INFER_REFUSE("RopeGrad", "q=fp16[11,128] k=fp16", "input k is required")
-INFER_REFUSE("RopeGrad", "q=fp16[11,128]", "input k is required")
 INFER_REFUSE("RopeGrad", "q=fp16[128] k=fp16[11,128]", "q must have 2 dimensions [tokens, hidden], got [128]")
 INFER_REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,1,128]", "k must have 2 dimensions")
 INFER_REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] rank26=1", "k must have 2 dimensions")
