@@ -17,7 +17,7 @@ import zipfile
 ROOT, BUILD, FRAMEWORKS = (os.path.abspath(path) for path in sys.argv[1:4])
 MACHINE = platform.machine()
 TOOLKIT = """. "$1/tests/packaging/lib.sh"
-tests=$1/tests/packaging
+top=$1
 make_toolkit "$2/toolkit"
 mkdir -p "$2/opp/built-in"
 printf '#!/bin/sh\\necho "| 0     910B1               | OK |"\\n' >"$2/toolkit/bin/npu-smi"
