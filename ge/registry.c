@@ -106,12 +106,13 @@ static const struct row rows[COUNT] = {
 bool ascgrad_offers(const char *type);
 
 bool ascgrad_offers(const char *type) {
+    bool offered = false;
     for (size_t i = 0; i < COUNT; i++) {
         if (strcmp(rows[i].type, type) == 0) {
-            return *rows[i].offered == '1';
+            offered = *rows[i].offered == '1';
         }
     }
-    return false;
+    return offered;
 }
 #endif
 
