@@ -125,21 +125,32 @@ static const char *operator_name(size_t index) {
     return ascgrad_describe((uint32_t)index, &op) ? op.type : NULL;
 }
 
-static const struct {
-    const char *name, *chip;
-} families[] = {
-    {"ascend910b", "ascend910b1"},   {"ascend910_93", "ascend910_9391"}, {"ascend950", "ascend950"},
-    {"ascend350", "ascend350_354f"}, {"ascend910", "ascend910a"},
+static const struct help_family families[] = {
+    {"ascend910b", "ascend910b", "ascend910b (A2)"},
+    {"ascend910_93", "ascend910_93", "ascend910_93 (A3)"},
+    {"ascend950", "ascend950", "ascend950"},
+    {"ascend350", "ascend350", "ascend350"},
+    {"ascend910", "ascend910a", "ascend910"},
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-const char *help_chip(const char *name) {
+const struct help_family *help_family(size_t index) {
+    return index < FAMILIES ? &families[index] : NULL;
+}
+
+/* The chip of that name, or the first whose name begins so. */
+static const char *find_chip(const char *name, bool whole) {
     const char *chip;
+    const size_t n = strlen(name) + whole;
     for (uint32_t i = 0; (chip = ascgrad_soc_name(i)); i++)
-        if (strcmp(chip, name) == 0) return chip;
-    for (size_t i = 0; i < FAMILIES; i++)
-        if (strcmp(families[i].name, name) == 0) return families[i].chip;
+        if (strncmp(chip, name, n) == 0) return chip;
     return NULL;
+}
+
+const char *help_chip(const char *name) {
+    for (size_t i = 0; i < FAMILIES; i++)
+        if (strcmp(families[i].name, name) == 0) return find_chip(families[i].chips, false);
+    return find_chip(name, true);
 }
 
 static const char *chip_name(size_t index) {

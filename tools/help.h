@@ -27,6 +27,13 @@ void help_unknown_option(const char *command, const char *word);
 void help_unknown_operator(const char *word);
 void help_unknown_chip(const char *word);
 
+/* A family of chips: its name, what its chips' names begin with, and what a reader calls it. NULL
+ * past the last one. */
+struct help_family {
+    const char *name, *chips, *title;
+};
+const struct help_family *help_family(size_t index);
+
 /* The twin's chip for the name of a chip or of a family (ascend910b: ascend910b1), or NULL. */
 const char *help_chip(const char *name);
 

@@ -7,6 +7,7 @@
 
 #include "../../twin/ascgrad.h"
 #include "../commands.h"
+#include "../help.h"
 #include "request.h"
 
 static void json_args(const char *key, const struct ascgrad_arg_info *args, uint32_t n) {
@@ -112,29 +113,24 @@ int cmd_support(int argc, char **argv) {
         complain("usage: ascgrad support");
         return EXIT_USAGE;
     }
-    static const char *const families[][2] = {{"ascend910b", "ascend910b (A2)"},
-                                              {"ascend910_93", "ascend910_93 (A3)"},
-                                              {"ascend950", "ascend950"},
-                                              {"ascend350", "ascend350"},
-                                              {"ascend910a", "ascend910"}};
     /* by the bits of check_supported */
     static const char *const words[] = {"no",   "fp32",      "fp16",      "fp32,fp16",
                                         "bf16", "fp32,bf16", "fp16,bf16", "yes"};
-    enum { FAMILIES = sizeof families / sizeof families[0] };
+    const struct help_family *family;
     struct ascgrad_op_info op;
     printf("| operator | dtypes |");
-    for (int f = 0; f < FAMILIES; f++)
-        printf(" %s |", families[f][1]);
+    for (size_t f = 0; (family = help_family(f)); f++)
+        printf(" %s |", family->title);
     printf(" CPU twin |\n|---|---|");
-    for (int f = 0; f < FAMILIES; f++)
+    for (size_t f = 0; help_family(f); f++)
         printf("---|");
     printf("---|\n");
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
         printf("| %s | ", op.type);
         print_distinct(op.in[0].types);
         printf(" |");
-        for (int f = 0; f < FAMILIES; f++)
-            printf(" %s |", words[family_supports(op.type, families[f][0])]);
+        for (size_t f = 0; (family = help_family(f)); f++)
+            printf(" %s |", words[family_supports(op.type, family->chips)]);
         printf(" yes |\n");
     }
     return EXIT_DONE;
