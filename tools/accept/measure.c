@@ -141,7 +141,8 @@ void accept_l2_rule(const struct accept *a, int *holds, char text[ACCEPT_WHY]) {
     *holds = -1;
     snprintf(text, ACCEPT_WHY, "not measured");
     if (large <= 0 || large_past <= 0 || small <= 0 || small_past <= 0) return;
-    const bool pays = large_past<large, costs = small_past> 0.97 * small;
+    const bool pays = large_past < large;
+    const bool costs = small_past > 0.97 * small;
     *holds = pays && costs;
     snprintf(text, ACCEPT_WHY,
              "reading past the L2 %s where the data exceed it (%.1f us instead of %.1f) and %s "
