@@ -7,7 +7,7 @@ import warnings
 
 import small_models
 import torch
-from run_tests import run_tests
+from torch_cases import run_seeded
 
 import ascgrad.torch as at
 from ascgrad.torch import rotations
@@ -299,11 +299,7 @@ def test_hugging_face():
 
 
 def main():
-    def call(test):
-        torch.manual_seed(SEED)
-        test()
-
-    return run_tests(globals(), f"torch {torch.__version__}, seed {SEED}", call)
+    return run_seeded(globals(), SEED)
 
 
 if __name__ == "__main__":

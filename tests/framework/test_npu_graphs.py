@@ -8,8 +8,7 @@ import warnings
 
 import npu_graphs_standin
 import torch
-from run_tests import run_tests
-from torch_cases import cases, gradients, rand
+from torch_cases import cases, gradients, rand, run_seeded
 
 import ascgrad
 import ascgrad.torch as at
@@ -76,12 +75,7 @@ def test_npugraph_ex():
 
 def main():
     warnings.simplefilter("ignore")
-
-    def call(test):
-        torch.manual_seed(SEED)
-        test()
-
-    return run_tests(globals(), f"torch {torch.__version__}, {sys.argv[1]}, seed {SEED}", call)
+    return run_seeded(globals(), SEED, sys.argv[1])
 
 
 if __name__ == "__main__":

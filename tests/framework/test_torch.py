@@ -13,8 +13,7 @@ import ascgrad.torch as at
 from ascgrad import _shapes
 from ascgrad._names import MODES
 from ascgrad.torch import forward, library
-from run_tests import run_tests
-from torch_cases import cases, gradients, rand
+from torch_cases import cases, gradients, rand, run_seeded
 
 SEED = 20261
 DTYPES = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # allowed error, relative to the scale
@@ -466,11 +465,7 @@ def test_converters():
 
 
 def main():
-    def call(test):
-        torch.manual_seed(SEED)
-        test()
-
-    return run_tests(globals(), f"torch {torch.__version__}, seed {SEED}", call)
+    return run_seeded(globals(), SEED)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ import warnings
 
 import torch
 import torchair_standin
-from run_tests import run_tests
-from torch_cases import cases, gradients, rand
+from torch_cases import cases, gradients, rand, run_seeded
 
 import ascgrad
 import ascgrad.torch as at
@@ -236,12 +235,7 @@ def main():
     wanted |= {"npu.npu_rotary_mul.default", "npu.npu_rotary_mul_backward.default"}
     assert set(at.converters.register()) == wanted
     warnings.simplefilter("ignore")
-
-    def call(test):
-        torch.manual_seed(SEED)
-        test()
-
-    return run_tests(globals(), f"torch {torch.__version__}, {sys.argv[1]}, seed {SEED}", call)
+    return run_seeded(globals(), SEED, sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of the differentiable functions, each with the node its backward is to become."""
 import torch
+from run_tests import run_tests
 
 import ascgrad.torch as at
 
@@ -53,3 +54,12 @@ def cases():
          {"norm_type": 1, "norm_added_type": 0, "rope_type": 0, "concat_order": 0}),
         ("ExpSegsumGrad", at.exp_segsum, [rand(2, 3, 7)], None, {}),
     ]
+
+
+def run_seeded(namespace, seed, *words):
+    """run_tests with the same random numbers of PyTorch for each test; words for the title."""
+    def call(test):
+        torch.manual_seed(seed)
+        test()
+
+    return run_tests(namespace, ", ".join((f"torch {torch.__version__}", *words, f"seed {seed}")), call)
