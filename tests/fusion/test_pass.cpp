@@ -18,7 +18,7 @@
 
 #include "../../fusion/types.h"
 #include "evaluate.h"
-#include "../cann/graph/nodes.h"
+#include "../cann/registry/passes.h"
 #include "text.h"
 
 namespace {
@@ -73,7 +73,7 @@ void set_constant(const fusion_tensor &t, NodeImpl &node) {
     }
     if (t.count == 0 && t.zeros) bytes.assign(static_cast<size_t>(elements_of(&t)) * 2, 0);
     ge::Tensor tensor(describe(t), bytes.data(), bytes.size());
-    node.attrs["value"].tensor = std::make_shared<ge::Tensor>(tensor);
+    node.attributes["value"].tensor = std::make_shared<ge::Tensor>(tensor);
 }
 
 void fill_graph(const fusion_graph *view, const ge::GraphPtr &graph) {
@@ -85,10 +85,10 @@ void fill_graph(const fusion_graph *view, const ge::GraphPtr &graph) {
         node->name = from.name;
         node->owner = impl.get();
         for (int32_t i = 0; i < from.outputs; i++)
-            node->outputs.push_back(describe(view->tensor[from.first + i]));
+            node->outputs.push_back({"", describe(view->tensor[from.first + i])});
         for (int32_t i = 0; i < from.attrs; i++)
-            node->attrs[from.attr[i].name].ints.assign(from.attr[i].ints,
-                                                       from.attr[i].ints + from.attr[i].count);
+            node->attributes[from.attr[i].name].ints.assign(from.attr[i].ints,
+                                                            from.attr[i].ints + from.attr[i].count);
         if (node->type == "Const") set_constant(view->tensor[from.first], *node);
         for (const auto &input : inputs_of(from)) {
             NodeImpl::Input added;
@@ -114,14 +114,14 @@ fusion_graph *view_of(const GraphImpl &graph) {
             auto found = number.find(node.get());
             if (found != number.end()) return found->second;
             for (const auto &input : node->inputs)
-                if (input.port >= 0) add(input.from.lock());
+                if (input.port >= 0) add(input.from);
             int32_t n = fusion_add_node(view, node->type.c_str(), node->name.c_str(),
                                         static_cast<int32_t>(node->outputs.size()));
             number[node.get()] = n;
             for (size_t i = 0; i < node->outputs.size(); i++) {
                 fusion_tensor &t = view->tensor[view->node[n].first + i];
-                std::vector<int64_t> dims = node->outputs[i].GetShape().GetDims();
-                t.dtype = node->outputs[i].GetDataType();
+                std::vector<int64_t> dims = node->outputs[i].desc.GetShape().GetDims();
+                t.dtype = node->outputs[i].desc.GetDataType();
                 t.rank = dims.size() == 1 && dims[0] == -2 ? -1 : static_cast<int32_t>(dims.size());
                 for (size_t k = 0; t.rank >= 0 && k < dims.size(); k++)
                     t.dim[k] = dims[k];
@@ -142,11 +142,11 @@ fusion_graph *view_of(const GraphImpl &graph) {
             for (const auto &input : node->inputs)
                 if (!type) ordered.push_back(&input);
             for (const NodeImpl::Input *input : ordered) {
-                int32_t from = input->port < 0 ? -1 : number[input->from.lock().get()];
+                int32_t from = input->port < 0 ? -1 : number[input->from.get()];
                 fusion_add_input(view, n,
                                  from < 0 ? FUSION_ABSENT : view->node[from].first + input->port);
             }
-            for (const auto &attr : node->attrs)
+            for (const auto &attr : node->attributes)
                 if (!attr.second.tensor)
                     fusion_add_attr(view, n, strdup(attr.first.c_str()), attr.second.ints.data(),
                                     static_cast<int64_t>(attr.second.ints.size()));
@@ -236,7 +236,7 @@ void check_alive(const char *path, const fusion_graph *before, const GraphImpl &
     std::vector<bool> used(before->tensors + 1);
     for (const auto &node : graph.nodes)
         for (const auto &input : node->inputs)
-            if (input.port >= 0) read.insert(input.from.lock().get());
+            if (input.port >= 0) read.insert(input.from.get());
     for (int32_t n = 0; n < before->nodes; n++)
         for (int32_t i = 0; i < before->node[n].inputs; i++)
             used[before->node[n].input[i] + 1] = true;
@@ -268,7 +268,7 @@ std::multiset<std::string> picture(const GraphImpl &graph) {
     for (const auto &node : graph.nodes) {
         std::string line = node->type + " " + node->name;
         for (const auto &input : node->inputs) {
-            auto from = input.from.lock();
+            const auto &from = input.from;
             line += " " + input.name + "=" +
                     (input.port < 0 || !from ? "-" : from->name + std::to_string(input.port));
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stand-in's operators and graphs: they remember what they are told.
+ * The stand-in's operators and graphs, as programs make them: they remember what they are told.
  */
 #include "graph.h"
 
@@ -20,16 +20,56 @@ std::map<std::string, Creator> &creators() {
     return all;
 }
 
+/* The types that are nobody's REG_OP here: inputs and outputs by name. */
+using Names = std::vector<std::string>;
+const std::map<std::string, std::pair<Names, Names>> known = {
+    {"Data", {{}, {"y"}}},
+    {"Const", {{}, {"y"}}},
+    {"Reshape", {{"x", "shape"}, {"y"}}},
+    {"Tile", {{"x", "multiples"}, {"y"}}},
+    {"RotaryPositionEmbeddingGrad", {{"dy", "cos", "sin", "x"}, {"dx", "dcos", "dsin"}}},
+};
+
 template <class T>
-graphStatus read(const OperatorImpl &op, const char *name, int kind, T Attribute::*field,
-                 T &value) {
+graphStatus read(const OperatorImpl &op, const char *name, Attribute::Kind kind,
+                 T Attribute::*field, T &value) {
     auto found = op.attributes.find(name);
     if (found == op.attributes.end() || found->second.kind != kind) return 1;
     value = found->second.*field;
     return GRAPH_SUCCESS;
 }
 
+/* The first of what is kept as a list. */
+template <class T, class Value>
+graphStatus read_one(const OperatorImpl &op, const char *name, Attribute::Kind kind,
+                     std::vector<T> Attribute::*field, Value &value) {
+    std::vector<T> all;
+    const graphStatus status = read(op, name, kind, field, all);
+    if (status == GRAPH_SUCCESS) value = static_cast<Value>(all.at(0));
+    return status;
+}
+
+Attribute of_ints(Attribute::Kind kind, const std::vector<int64_t> &ints) {
+    Attribute made;
+    made.kind = kind;
+    made.ints = ints;
+    return made;
+}
+
+Attribute of_reals(Attribute::Kind kind, const std::vector<float> &reals) {
+    Attribute made;
+    made.kind = kind;
+    made.reals = reals;
+    return made;
+}
+
 } // namespace
+
+const NodeImpl::Input *NodeImpl::input(const std::string &wanted) const {
+    for (const Input &input : inputs)
+        if (input.name == wanted) return &input;
+    return nullptr;
+}
 
 bool AscendString::operator<(const AscendString &other) const {
     return std::string(GetString()) < other.GetString();
@@ -53,7 +93,10 @@ size_t Operator::GetOutputsSize() const {
 }
 
 Operator &Operator::SetInput(const char *input, const Operator &source, uint32_t output) {
-    impl_->edges[input] = {source.impl_, output};
+    auto *found = const_cast<NodeImpl::Input *>(impl_->input(input));
+    if (!found) found = &*impl_->inputs.insert(impl_->inputs.end(), {input, nullptr, -1});
+    found->from = source.impl_;
+    found->port = static_cast<int32_t>(output);
     return *this;
 }
 Operator &Operator::SetInput(const char *input, const Operator &source) {
@@ -61,52 +104,60 @@ Operator &Operator::SetInput(const char *input, const Operator &source) {
 }
 Operator &Operator::SetInput(const char *input, const Operator &source, const char *output) {
     uint32_t index = 0;
-    while (index < source.impl_->outputs.size() && source.impl_->outputs[index] != output)
+    while (index < source.impl_->outputs.size() && source.impl_->outputs[index].name != output)
         index++;
     return SetInput(input, source, index);
 }
 
-graphStatus Operator::UpdateInputDesc(const char *, const TensorDesc &) {
-    return GRAPH_SUCCESS;
+graphStatus Operator::UpdateInputDesc(const char *input, const TensorDesc &) {
+    return impl_ && impl_->input(input) ? GRAPH_SUCCESS : STANDIN_FAILED;
 }
 graphStatus Operator::UpdateOutputDesc(const char *output, const TensorDesc &desc) {
-    impl_->descs[output] = desc;
-    return GRAPH_SUCCESS;
+    for (size_t i = 0; impl_ && i < impl_->outputs.size(); i++) {
+        if (impl_->outputs[i].name != output) continue;
+        impl_->outputs[i].desc = desc;
+        return GRAPH_SUCCESS;
+    }
+    return STANDIN_FAILED;
 }
 
 Operator &Operator::SetAttr(const char *name, int64_t value) {
-    impl_->attributes[name] = {Attribute::Int, value, {}, {}, {}, 0, {}};
+    if (impl_) impl_->attributes[name] = of_ints(Attribute::Int, {value});
     return *this;
 }
 Operator &Operator::SetAttr(const char *name, bool value) {
-    impl_->attributes[name] = {Attribute::Bool, value, {}, {}, {}, 0, {}};
+    impl_->attributes[name] = of_ints(Attribute::Bool, {value});
     return *this;
 }
 Operator &Operator::SetAttr(const char *name, const char *value) {
-    impl_->attributes[name] = {Attribute::Text, 0, {}, value, {}, 0, {}};
+    Attribute &set = impl_->attributes[name] = of_ints(Attribute::Text, {});
+    set.text = value;
     return *this;
 }
 Operator &Operator::SetAttr(const char *name, const std::vector<int64_t> &value) {
-    impl_->attributes[name] = {Attribute::List, 0, value, {}, {}, 0, {}};
+    impl_->attributes[name] = of_ints(Attribute::List, value);
     return *this;
 }
 Operator &Operator::SetAttr(const char *name, float value) {
-    impl_->attributes[name] = {Attribute::Real, 0, {}, {}, {}, value, {}};
+    impl_->attributes[name] = of_reals(Attribute::Real, {value});
     return *this;
 }
 Operator &Operator::SetAttr(const char *name, const std::vector<float> &value) {
-    impl_->attributes[name] = {Attribute::Reals, 0, {}, {}, {}, 0, value};
+    impl_->attributes[name] = of_reals(Attribute::Reals, value);
+    return *this;
+}
+Operator &Operator::SetAttr(const char *name, const Tensor &value) {
+    if (!impl_) return *this;
+    Attribute &set = impl_->attributes[name] = of_ints(Attribute::Data, {});
+    set.tensor = std::make_shared<Tensor>(value);
     return *this;
 }
 
 graphStatus Operator::GetAttr(const char *name, int64_t &value) const {
-    return read(*impl_, name, Attribute::Int, &Attribute::value, value);
+    return read_one(*impl_, name, Attribute::Int, &Attribute::ints, value);
 }
 graphStatus Operator::GetAttr(const char *name, bool &value) const {
-    int64_t number = 0;
-    const graphStatus status = read(*impl_, name, Attribute::Bool, &Attribute::value, number);
-    if (status == GRAPH_SUCCESS) value = number != 0;
-    return status;
+    return read_one(*impl_, name, Attribute::Bool, &Attribute::ints, value);
 }
 graphStatus Operator::GetAttr(const char *name, AscendString &value) const {
     std::string text;
@@ -118,23 +169,23 @@ graphStatus Operator::GetAttr(const char *name, std::vector<DataType> &value) co
     return read(*impl_, name, Attribute::Types, &Attribute::types, value);
 }
 graphStatus Operator::GetAttr(const char *name, float &value) const {
-    return read(*impl_, name, Attribute::Real, &Attribute::real, value);
+    return read_one(*impl_, name, Attribute::Real, &Attribute::reals, value);
 }
 graphStatus Operator::GetAttr(const char *name, std::vector<int64_t> &value) const {
-    return read(*impl_, name, Attribute::List, &Attribute::list, value);
+    return read(*impl_, name, Attribute::List, &Attribute::ints, value);
 }
 graphStatus Operator::GetAttr(const char *name, std::vector<float> &value) const {
     return read(*impl_, name, Attribute::Reals, &Attribute::reals, value);
 }
 
 void Operator::InputRegister(const char *name, const char *) {
-    impl_->inputs.push_back(name);
+    impl_->inputs.push_back({name, nullptr, -1});
 }
 void Operator::OptionalInputRegister(const char *name, const char *) {
-    impl_->inputs.push_back(name);
+    impl_->inputs.push_back({name, nullptr, -1});
 }
 void Operator::OutputRegister(const char *name, const char *) {
-    impl_->outputs.push_back(name);
+    impl_->outputs.push_back({name, {}});
 }
 void Operator::RequiredAttrWithTypeRegister(const char *, const char *) {}
 void Operator::AttrRegister(const char *name, int64_t value) {
@@ -158,10 +209,15 @@ OperatorCreatorRegister::OperatorCreatorRegister(const char *type, const Creator
 }
 
 Operator OperatorImpl::create(const std::string &name, const std::string &type) {
-    auto found = creators().find(type);
-    if (found != creators().end()) return found->second(AscendString(name.c_str()));
+    auto registered = creators().find(type);
+    if (registered != creators().end()) return registered->second(AscendString(name.c_str()));
+    auto found = known.find(type);
+    if (found == known.end()) return Operator();
     Operator op(AscendString(name.c_str()), AscendString(type.c_str()));
-    if (type == "Data") op.impl_->outputs.push_back("y");
+    for (const std::string &input : found->second.first)
+        op.impl_->inputs.push_back({input, nullptr, -1});
+    for (const std::string &output : found->second.second)
+        op.impl_->outputs.push_back({output, {}});
     return op;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs and nodes of the stand-in.
+ * Graphs of the stand-in as a pass sees and changes them, node by node.
  */
 #include <algorithm>
 #include <new>
 
-#include "nodes.h"
+#include "../registry/passes.h"
 
 namespace ge {
 
@@ -20,7 +20,7 @@ int &standin_throw_after() {
 }
 
 /* GE is C++: memory may be short in any of its functions. */
-void standin_perhaps_throw() {
+static void perhaps_throw() {
     if (standin_throw_after() >= 0 && standin_throw_after()-- == 0) throw std::bad_alloc();
 }
 
@@ -31,7 +31,7 @@ int &standin_refuse_after() {
 
 static graphStatus wrong() {
     standin_errors()++;
-    return 0xFFFFFFFF;
+    return STANDIN_FAILED;
 }
 
 GNode NodeImpl::wrap(std::shared_ptr<NodeImpl> node) {
@@ -42,14 +42,6 @@ GNode NodeImpl::wrap(std::shared_ptr<NodeImpl> node) {
 
 std::shared_ptr<NodeImpl> NodeImpl::of(const GNode &node) {
     return node.impl_;
-}
-
-std::shared_ptr<GraphImpl> GraphImpl::of(const Graph &graph) {
-    return graph.impl_;
-}
-
-void GraphImpl::make(Graph &graph) {
-    graph.impl_ = std::make_shared<GraphImpl>();
 }
 
 GNode::GNode() {}
@@ -80,7 +72,7 @@ std::vector<std::pair<GNodePtr, int32_t>> GNode::GetOutDataNodesAndPortIndexs(in
     if (port < 0 || port >= static_cast<int32_t>(impl_->outputs.size())) wrong();
     for (const auto &node : impl_->owner->nodes)
         for (size_t i = 0; i < node->inputs.size(); i++)
-            if (node->inputs[i].port == port && node->inputs[i].from.lock() == impl_)
+            if (node->inputs[i].port == port && node->inputs[i].from == impl_)
                 result.emplace_back(std::make_shared<GNode>(NodeImpl::wrap(node)), i);
     return result;
 }
@@ -99,17 +91,17 @@ size_t GNode::GetOutputsSize() const {
 
 graphStatus GNode::GetOutputDesc(int32_t index, TensorDesc &desc) const {
     if (index < 0 || index >= static_cast<int32_t>(impl_->outputs.size())) return wrong();
-    desc = impl_->outputs[index];
+    desc = impl_->outputs[index].desc;
     return GRAPH_SUCCESS;
 }
 
 bool GNode::HasAttr(const AscendString &name) {
-    return impl_->attrs.count(name.GetString()) != 0;
+    return impl_->attributes.count(name.GetString()) != 0;
 }
 
 static const Attribute *attribute(const NodeImpl &node, const AscendString &name, size_t count) {
-    auto found = node.attrs.find(name.GetString());
-    if (found == node.attrs.end() || found->second.ints.size() < count) return nullptr;
+    auto found = node.attributes.find(name.GetString());
+    if (found == node.attributes.end() || found->second.ints.size() < count) return nullptr;
     return &found->second;
 }
 
@@ -163,8 +155,6 @@ graphStatus GNode::GetALLSubgraphs(std::vector<GraphPtr> &graphs) const {
     return GRAPH_SUCCESS;
 }
 
-Graph::Graph(const char *) : impl_(std::make_shared<GraphImpl>()) {}
-
 std::vector<GNode> Graph::GetDirectNode() const {
     std::vector<GNode> result;
     for (const auto &node : impl_->nodes)
@@ -187,7 +177,7 @@ graphStatus Graph::RemoveNode(GNode &node) {
     impl_->nodes.erase(found);
     for (auto &other : impl_->nodes)
         for (auto &input : other->inputs)
-            if (input.from.lock() == impl) input.port = -1;
+            if (input.from == impl) input = {input.name, nullptr, -1};
     return GRAPH_SUCCESS;
 }
 
@@ -204,8 +194,8 @@ static NodeImpl::Input *edge(const GraphImpl &graph, const GNode &from, const GN
 graphStatus Graph::AddDataEdge(GNode &from, int32_t port, GNode &to, int32_t index) {
     NodeImpl::Input *input = edge(*impl_, from, to, index);
     if (!input || input->port >= 0) return wrong();
-    standin_perhaps_throw();
-    if (standin_refuse_after() >= 0 && standin_refuse_after()-- == 0) return 0xFFFFFFFF;
+    perhaps_throw();
+    if (standin_refuse_after() >= 0 && standin_refuse_after()-- == 0) return STANDIN_FAILED;
     input->from = NodeImpl::of(from);
     input->port = port;
     return GRAPH_SUCCESS;
@@ -213,10 +203,19 @@ graphStatus Graph::AddDataEdge(GNode &from, int32_t port, GNode &to, int32_t ind
 
 graphStatus Graph::RemoveEdge(GNode &from, int32_t port, GNode &to, int32_t index) {
     NodeImpl::Input *input = edge(*impl_, from, to, index);
-    if (!input || input->port != port || input->from.lock() != NodeImpl::of(from)) return wrong();
-    standin_perhaps_throw();
-    input->port = -1;
+    if (!input || input->port != port || input->from != NodeImpl::of(from)) return wrong();
+    perhaps_throw();
+    *input = {input->name, nullptr, -1};
     return GRAPH_SUCCESS;
+}
+
+GNode Graph::AddNodeByOp(const Operator &op) {
+    perhaps_throw();
+    if (!OperatorImpl::of(op)) return GNode();
+    auto node = std::make_shared<NodeImpl>(*OperatorImpl::of(op));
+    node->owner = impl_.get();
+    impl_->nodes.push_back(node);
+    return NodeImpl::wrap(node);
 }
 
 } // namespace ge

@@ -7,6 +7,7 @@
 #define STANDIN_GE_API_H
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -32,6 +33,12 @@ class Session {
   private:
     std::map<uint32_t, Graph> graphs_;
     uint32_t cores_;
+    /* The last run of a graph, and how often it was the same: see RunGraph. */
+    struct {
+        uint32_t id, times;
+        std::string inputs;
+        std::vector<Tensor> outputs;
+    } last_ = {};
 };
 
 } // namespace ge
