@@ -223,15 +223,15 @@ def main():
     for op in ops:
         op["interface"] = interface(op, args.kernels, launcher(op, template))
     by_type = {os.path.join(tbe, "config", soc, "aic-%s-ops-info.json" % soc):
-               {op["type"]: ops_info_record(op) for op in on_chip(ops, has)}
-               for soc, (_, has) in chips.items()}
+               {op["type"]: ops_info_record(op) for op in on_chip(ops, chip.has)}
+               for soc, chip in chips.items()}
     by_type[os.path.join("framework", "tensorflow", "npu_supported_ops.json")] = {
         op["type"]: {"isGray": False, "isHeavy": False} for op in ops}
     for path, content in by_type.items():
         write_json(os.path.join(args.vendor, path), content)
         write_json(os.path.join(args.vendor, "scripts", "whole", path), content)
     # What kernels.py tells the compiler.
-    write_json(os.path.join(args.vendor, "scripts", "chips.json"), {soc: full for soc, (full, _) in chips.items()})
+    write_json(os.path.join(args.vendor, "scripts", "chips.json"), {soc: chip.full for soc, chip in chips.items()})
     vendor = os.path.basename(os.path.normpath(args.vendor))
     for op in ops:
         write(os.path.join(args.vendor, tbe, vendor + "_impl", "dynamic", op["kernel"] + ".py"),

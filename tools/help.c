@@ -125,36 +125,50 @@ static const char *operator_name(size_t index) {
     return ascgrad_describe((uint32_t)index, &op) ? op.type : NULL;
 }
 
+/* The families that the package is for; the twin has no chip of some. */
 static const struct help_family families[] = {
-    {"ascend910b", "ascend910b", "ascend910b (A2)"},
-    {"ascend910_93", "ascend910_93", "ascend910_93 (A3)"},
-    {"ascend950", "ascend950", "ascend950"},
-    {"ascend350", "ascend350", "ascend350"},
-    {"ascend910", "ascend910a", "ascend910"},
+#include "families.inc" /* made of packaging/socs.txt */
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-const struct help_family *help_family(size_t index) {
-    return index < FAMILIES ? &families[index] : NULL;
+const struct help_family *help_family_of(const char *chip) {
+    const struct help_family *best = NULL;
+    for (size_t i = 0; i < FAMILIES; i++) {
+        const size_t n = strlen(families[i].name);
+        if (strncmp(chip, families[i].name, n) == 0 && (!best || n > strlen(best->name)))
+            best = &families[i];
+    }
+    return best;
 }
 
-/* The chip of that name, or the first whose name begins so. */
-static const char *find_chip(const char *name, bool whole) {
+/* The first chip of a family, or NULL. */
+static const char *first_of(const struct help_family *family) {
     const char *chip;
-    const size_t n = strlen(name) + whole;
     for (uint32_t i = 0; (chip = ascgrad_soc_name(i)); i++)
-        if (strncmp(chip, name, n) == 0) return chip;
+        if (help_family_of(chip) == family) return chip;
+    return NULL;
+}
+
+const struct help_family *help_family(size_t index) {
+    for (size_t i = 0; i < FAMILIES; i++)
+        if (first_of(&families[i]) && index-- == 0) return &families[i];
     return NULL;
 }
 
 const char *help_chip(const char *name) {
+    const char *chip;
+    for (uint32_t i = 0; (chip = ascgrad_soc_name(i)); i++)
+        if (strcmp(chip, name) == 0) return chip;
     for (size_t i = 0; i < FAMILIES; i++)
-        if (strcmp(families[i].name, name) == 0) return find_chip(families[i].chips, false);
-    return find_chip(name, true);
+        if (strcmp(families[i].name, name) == 0) return first_of(&families[i]);
+    return NULL;
 }
 
 static const char *chip_name(size_t index) {
-    return index < FAMILIES ? families[index].name : ascgrad_soc_name((uint32_t)index - FAMILIES);
+    size_t count = 0;
+    while (help_family(count))
+        count++;
+    return index < count ? help_family(index)->name : ascgrad_soc_name((uint32_t)(index - count));
 }
 
 bool help_completion(const char *shell) {

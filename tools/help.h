@@ -27,12 +27,14 @@ void help_unknown_option(const char *command, const char *word);
 void help_unknown_operator(const char *word);
 void help_unknown_chip(const char *word);
 
-/* A family of chips: its name, what its chips' names begin with, and what a reader calls it. NULL
- * past the last one. */
+/* A family of chips, whose names begin with the family's, and what a reader calls it. */
 struct help_family {
-    const char *name, *chips, *title;
+    const char *name, *title;
 };
+/* Of those that the twin has a chip of; NULL past the last one. */
 const struct help_family *help_family(size_t index);
+/* Of families that fit, the one with the longest name; NULL: the package is not for this chip. */
+const struct help_family *help_family_of(const char *chip);
 
 /* The twin's chip for the name of a chip or of a family (ascend910b: ascend910b1), or NULL. */
 const char *help_chip(const char *name);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pictures of README and docs: drawn by docs/pictures/draw.py from the tables as they are, and, looked at in Chromium on
 a screen of 400 pixels: no words over other words, over an edge, under a line or outside, none too small to read. In
-both themes words stand out from what is behind them."""
+both themes words stand out from what is behind them. The first table of docs/benchmarks.md, which follows from the same."""
 import os
 import subprocess
 import sys
@@ -9,9 +9,10 @@ import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PICTURES = os.path.join(ROOT, "docs", "pictures")
-sys.path[:0] = [os.path.join(ROOT, "tests", "tools"), PICTURES]
+sys.path[:0] = [os.path.join(ROOT, "tests", "tools"), os.path.join(ROOT, "tests", "bench"), PICTURES]
 import browser  # noqa: E402
 import canvas  # noqa: E402
+import glance  # noqa: E402
 
 NARROW, LEAST = 400, 10  # pixels: of the screen, and of the smallest words
 LOOK = """
@@ -103,6 +104,9 @@ def main():
     for words in ("is over 'over each other, too'", "sticks out", "is over an edge", "is under a line", "has 9.2 pixels"):
         if words not in bad:
             faults.append(f"a bad picture passes: nothing is said of '{words}', only: {bad}")
+    with open(os.path.join(ROOT, "docs", "benchmarks.md"), encoding="utf-8") as file:
+        if "<!-- glance -->\n%s\n<!-- /glance -->" % glance.table() not in file.read():
+            faults.append("the first table of docs/benchmarks.md is not what tests/bench/glance.py makes of the large one")
     print("\n".join(faults))
     print(f"{len(names)} pictures, {len(faults)} faults")
     return bool(faults)

@@ -53,7 +53,7 @@ static uint16_t keep(struct perf_run *run, const char *text) {
 
 static uint16_t keep_place(struct perf_run *run, const char *file, int line) {
     char place[256];
-    if (!file) return keep(run, "");
+    if (!file || !*file) return keep(run, "");
     snprintf(place, sizeof place, "%s:%d", file, line);
     return keep(run, place);
 }
@@ -194,14 +194,28 @@ static void print_events(FILE *page, const struct perf_run *run, uint64_t chosen
     fprintf(page, "],\n");
 }
 
+static const struct {
+    const char *place, *name;
+} buffer_names[] = {
+#include "perf_buffers.inc" /* made by buffers.py */
+};
+
+/* What the kernel calls the buffer that it makes there; "" if that is not known. */
+static const char *name_at(const char *place) {
+    for (size_t i = 0; i < sizeof buffer_names / sizeof buffer_names[0]; i++)
+        if (strcmp(buffer_names[i].place, place) == 0) return buffer_names[i].name;
+    return "";
+}
+
 static void print_memory(FILE *page, const struct perf_run *run) {
     fprintf(page, "\"texts\":[");
     for (size_t i = 0; i < run->texts; i++)
         fprintf(page, "%s\"%s\"", i ? "," : "", run->text[i]);
     fprintf(page, "],\n\"buffers\":[");
     for (size_t i = 0; i < run->buffers; i++)
-        fprintf(page, "%s[\"%s\",%u,%u,%u]", i ? "," : "", run->buffer[i].kind,
-                run->buffer[i].place, run->buffer[i].at, run->buffer[i].bytes);
+        fprintf(page, "%s[\"%s\",%u,%u,%u,\"%s\"]", i ? "," : "", run->buffer[i].kind,
+                run->buffer[i].place, run->buffer[i].at, run->buffer[i].bytes,
+                name_at(run->text[run->buffer[i].place]));
     fprintf(page, "],\n\"tensors\":[");
     for (size_t i = 0; i < run->tensors; i++)
         fprintf(page, "%s[%u,%llu,%llu,%llu]", i ? "," : "", run->tensor[i].name,
