@@ -22,7 +22,7 @@ enum {
     ASCGRAD_MOST_DIMS = 8,
     ASCGRAD_MAX_INPUTS = 21,
     ASCGRAD_MAX_OUTPUTS = 14,
-    ASCGRAD_MAX_ATTRS = 4,
+    ASCGRAD_MAX_ATTRS = 8,
 };
 
 struct ascgrad_ir_arg {
@@ -30,6 +30,7 @@ struct ascgrad_ir_arg {
     bool optional;
     /* "fp16,fp32,bf16,fp16": a column of dtypes is entry i of every argument's list */
     const char *types;
+    uint32_t in_place; /* of an output: 1 + the input whose memory it may have; 0: none */
 };
 
 enum ascgrad_attr_kind {

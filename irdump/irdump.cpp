@@ -27,7 +27,8 @@ using Strings = std::vector<std::string>;
 struct Arg {
     std::string name;
     bool optional;
-    Strings dtypes; /* as written: entry i of every argument belongs to combination i */
+    Strings dtypes;  /* as written: entry i of every argument belongs to combination i */
+    size_t in_place; /* as in core/ir.h */
 };
 
 struct Attr {
@@ -109,6 +110,23 @@ bool ascgrad_offers(const char *) {
     return true;
 }
 
+/* Of register_ir.cpp: what stands behind the blocks. */
+bool ascgrad_in_place(const char *type, const char *input, const char *output);
+
+bool ascgrad_in_place(const char *type, const char *input, const char *output) {
+    for (Op &op : ops()) {
+        for (size_t i = 0; op.type == type && i < op.in.size(); i++) {
+            for (Arg &out : op.out) {
+                if (op.in[i].name == input && out.name == output && op.in[i].dtypes == out.dtypes) {
+                    out.in_place = i + 1;
+                    return true;
+                }
+            }
+        }
+    }
+    fail(std::string(type) + ": " + output + " cannot have the memory of " + input);
+}
+
 namespace ge {
 
 AscendString::AscendString(const char *name) : name_(std::make_shared<std::string>(name)) {}
@@ -122,15 +140,15 @@ Operator::Operator(const AscendString &, const AscendString &type) {
 }
 
 void Operator::InputRegister(const char *name, const char *types) {
-    ops().back().in.push_back({name, false, dtypes(name, types)});
+    ops().back().in.push_back({name, false, dtypes(name, types), 0});
 }
 
 void Operator::OptionalInputRegister(const char *name, const char *types) {
-    ops().back().in.push_back({name, true, dtypes(name, types)});
+    ops().back().in.push_back({name, true, dtypes(name, types), 0});
 }
 
 void Operator::OutputRegister(const char *name, const char *types) {
-    ops().back().out.push_back({name, false, dtypes(name, types)});
+    ops().back().out.push_back({name, false, dtypes(name, types), 0});
 }
 
 void Operator::RequiredAttrWithTypeRegister(const char *name, const char *type) {
@@ -187,12 +205,16 @@ std::string quoted(const Strings &list) {
     return s;
 }
 
-void json_args(const char *title, const std::vector<Arg> &args) {
+void json_args(const char *title, const Op &op, const std::vector<Arg> &args) {
     std::printf("    \"%s\": [", title);
     for (size_t i = 0; i < args.size(); i++) {
-        std::printf("%s\n      {\"name\": \"%s\", \"kind\": \"%s\", \"dtypes\": [%s]}",
-                    i ? "," : "", args[i].name.c_str(), args[i].optional ? "optional" : "required",
+        std::printf("%s\n      {\"name\": \"%s\", \"kind\": \"%s\", \"dtypes\": [%s]", i ? "," : "",
+                    args[i].name.c_str(), args[i].optional ? "optional" : "required",
                     quoted(args[i].dtypes).c_str());
+        if (args[i].in_place) {
+            std::printf(", \"in_place\": \"%s\"", op.in[args[i].in_place - 1].name.c_str());
+        }
+        std::printf("}");
     }
     std::printf("%s],\n", args.empty() ? "" : "\n    ");
 }
@@ -227,8 +249,8 @@ void json() {
         const Op &op = ops()[n];
         std::printf("%s\n  {\n    \"type\": \"%s\",\n    \"kernel\": \"%s\",\n", n ? "," : "",
                     op.type.c_str(), snake(op.type).c_str());
-        json_args("inputs", op.in);
-        json_args("outputs", op.out);
+        json_args("inputs", op, op.in);
+        json_args("outputs", op, op.out);
         std::printf("    \"attrs\": [");
         for (size_t i = 0; i < op.attr.size(); i++) {
             const Attr &attr = op.attr[i];
@@ -256,8 +278,8 @@ std::string joined(const Strings &list) {
 void c_args(const char *member, const std::vector<Arg> &args) {
     std::printf("        .%s = {\n", member);
     for (const Arg &arg : args) {
-        std::printf("            {\"%s\", %s, \"%s\"},\n", arg.name.c_str(),
-                    arg.optional ? "true" : "false", joined(arg.dtypes).c_str());
+        std::printf("            {\"%s\", %s, \"%s\", %zu},\n", arg.name.c_str(),
+                    arg.optional ? "true" : "false", joined(arg.dtypes).c_str(), arg.in_place);
     }
     std::printf("        },\n");
 }

@@ -77,53 +77,86 @@ static aclnnStatus open_executor(const struct aclnn_op *op, void *_Atomic *place
                                     op->type);
 }
 
-/* In a list longer than LENGTHS the zeros give way. False if that is not enough. */
-static bool fit_list(int64_t *to, const int64_t *from, size_t count) {
+/* What nnopbase is given for the lists of lengths and of starts. */
+struct lists {
+    int64_t lengths[LENGTHS], starts[LENGTHS];
+};
+
+/* In a list longer than LENGTHS the zeros give way, with their starts. False if that is not enough.
+ */
+static bool fit_lists(struct lists *to, const int64_t *lengths, const int64_t *starts,
+                      size_t count) {
     size_t n = 0;
-    memset(to, 0, LENGTHS * sizeof *to);
     for (size_t i = 0; i < count; i++) {
-        if (count <= LENGTHS || from[i] != 0) {
+        if (count <= LENGTHS || lengths[i] != 0) {
             if (n == LENGTHS) return false;
-            to[n++] = from[i];
+            to->lengths[n] = lengths[i];
+            to->starts[n++] = starts ? starts[i] : 0;
         }
     }
     return true;
 }
 
 /* CANN has no function that reads an aclIntArray, but an executor tells the address of an attribute
- * that it was given. The executor is one that is never run: destroying one that has run would let
- * its launch be taken from the cache while it is still in use. */
-static aclnnStatus read_list(const struct aclnn_op *op, size_t index, const aclIntArray *list,
-                             int64_t values[LENGTHS]) {
-    void *executor, *at = NULL;
+ * that it was given. */
+static const int64_t *list_values(void *executor, const aclIntArray *list, size_t index) {
+    void *at = NULL;
     size_t size = 0;
-    uint64_t count = 0;
-    if (aclGetIntArraySize(list, &count) == ACL_SUCCESS && count == 0) {
-        fit_list(values, NULL, 0); /* an executor takes no list without values */
-        return ACL_SUCCESS;
+    return NnopbaseAddIntArrayAttr(executor, list, index) == ACL_SUCCESS &&
+                   NnopbaseGetAttrAddr(executor, index, &at, &size) == ACL_SUCCESS
+               ? at
+               : NULL;
+}
+
+/* The executor that reads lists is one that is never run: destroying one that has run would let its
+ * launch be taken from the cache while it is still in use. */
+static aclnnStatus read_lists(const struct aclnn_op *op, const union aclnn_value attr[],
+                              struct lists *to) {
+    uint32_t index[2] = {op->attrs, op->attrs}; /* of the lengths, and of the starts */
+    uint64_t count[2] = {0, 0};
+    memset(to, 0, sizeof *to);
+    for (uint32_t i = 0; i < op->attrs; i++) {
+        const bool starts = op->attr[i].kind == ACLNN_STARTS;
+        if (starts || op->attr[i].kind == ACLNN_LENGTHS) {
+            index[starts] = i;
+            if (attr[i].list && aclGetIntArraySize(attr[i].list, &count[starts]) != ACL_SUCCESS) {
+                return aclnn_refuse(ACLNN_INVALID, op, "%s cannot be read", op->attr[i].name);
+            }
+        }
     }
+    if (count[1] != 0 && count[1] != count[0]) {
+        return aclnn_refuse(ACLNN_INVALID, op, "%s has %" PRIu64 " entries, but %s %" PRIu64,
+                            op->attr[index[1]].name, count[1], op->attr[index[0]].name, count[0]);
+    }
+    if (count[0] == 0) {
+        return ACL_SUCCESS; /* an executor takes no list without values */
+    }
+    void *executor;
     aclnnStatus code = open_executor(op, &op->state->lists, &executor);
     if (code != ACL_SUCCESS) {
         return code;
     }
-    code = NnopbaseAddIntArrayAttr(executor, list, index);
-    if (code == ACL_SUCCESS) {
-        code = NnopbaseGetAttrAddr(executor, index, &at, &size);
+    const int64_t *values[2] = {NULL, NULL};
+    bool known = true;
+    for (int which = 0; which < 2 && count[which] > 0; which++) {
+        values[which] = list_values(executor, attr[index[which]].list, index[which]);
+        known = known && values[which];
     }
-    const bool fits = code != ACL_SUCCESS || fit_list(values, at, size / sizeof *values);
+    const bool fits = known && fit_lists(to, values[0], values[1], count[0]);
     aclDestroyAclOpExecutor(executor);
-    if (code != ACL_SUCCESS) {
-        return aclnn_refuse(ACLNN_INVALID, op, "%s cannot be read", op->attr[index].name);
+    if (!known) {
+        return aclnn_refuse(ACLNN_INVALID, op, "%s cannot be read", op->attr[index[0]].name);
     }
-    return fits ? code
+    return fits ? ACL_SUCCESS
                 : aclnn_refuse(ACLNN_INVALID, op,
-                               "%s has %zu entries, more than %d of them not 0: split the call",
-                               op->attr[index].name, size / sizeof *values, LENGTHS);
+                               "%s has %" PRIu64
+                               " entries, more than %d of them not 0: split the call",
+                               op->attr[index[0]].name, count[0], LENGTHS);
 }
 
 /* nnopbase keeps the addresses until tiling is done. */
 static aclnnStatus add_attrs(const struct aclnn_op *op, void *executor, union aclnn_value attr[],
-                             int64_t list[LENGTHS]) {
+                             struct lists *lists) {
     aclnnStatus code = ACL_SUCCESS;
     for (uint32_t i = 0; code == ACL_SUCCESS && i < op->attrs; i++) {
         switch (op->attr[i].kind) {
@@ -146,8 +179,12 @@ static aclnnStatus add_attrs(const struct aclnn_op *op, void *executor, union ac
             code = NnopbaseAddFloatArrayAttr(executor, attr[i].floats, i);
             break;
         case ACLNN_LENGTHS:
-            code = NnopbaseAddArrayAttrWithDtype(executor, list, LENGTHS, sizeof *list, i,
-                                                 NNOPBASE_INT);
+            code = NnopbaseAddArrayAttrWithDtype(executor, lists->lengths, LENGTHS,
+                                                 sizeof lists->lengths[0], i, NNOPBASE_INT);
+            break;
+        case ACLNN_STARTS:
+            code = NnopbaseAddArrayAttrWithDtype(executor, lists->starts, LENGTHS,
+                                                 sizeof lists->starts[0], i, NNOPBASE_INT);
             break;
         }
     }
@@ -184,7 +221,7 @@ static const aclTensor *output(const aclTensor *given, int32_t dtype) {
 
 static aclnnStatus add_all(const struct aclnn_op *op, void *executor, const aclTensor *const in[],
                            union aclnn_value attr[], const aclTensor *const out[],
-                           int64_t list[LENGTHS], const struct nnopbase_column *column) {
+                           struct lists *lists, const struct nnopbase_column *column) {
     aclnnStatus code = NnopbaseAddTilingId(executor, &op->state->tiling_id);
     if (code == ACL_SUCCESS && NnopbaseSetMatchArgsFlag && NnopbaseMatchArgs) {
         NnopbaseSetMatchArgsFlag(executor);
@@ -193,7 +230,7 @@ static aclnnStatus add_all(const struct aclnn_op *op, void *executor, const aclT
         code = NnopbaseAddInput(executor, in[i], i);
     }
     if (code == ACL_SUCCESS) {
-        code = add_attrs(op, executor, attr, list);
+        code = add_attrs(op, executor, attr, lists);
     }
     for (uint32_t i = 0; code == ACL_SUCCESS && i < op->outputs; i++) {
         const aclTensor *tensor = output(out[i], column->out[i].dtype);
@@ -306,16 +343,14 @@ aclnnStatus aclnn_prepare(const struct aclnn_op *op, const aclTensor *const in[]
     const struct nnopbase_column *column;
     const aclTensor *given[ACLNN_MAX_TENSORS];
     struct aclnn_gaps *gaps = NULL;
-    int64_t list[LENGTHS];
+    struct lists lists;
     void *opened;
     if (!workspace_size || !executor) {
         return aclnn_refuse(ACLNN_NULL, op, "workspaceSize and executor must not be NULL");
     }
     aclnnStatus code = aclnn_check(op, in, attr, out, &column);
-    for (uint32_t i = 0; code == ACL_SUCCESS && i < op->attrs; i++) {
-        if (op->attr[i].kind == ACLNN_LENGTHS) {
-            code = read_list(op, i, attr[i].list, list);
-        }
+    if (code == ACL_SUCCESS) {
+        code = read_lists(op, attr, &lists);
     }
     if (code == ACL_SUCCESS) {
         code = open_executor(op, &op->state->calls, &opened);
@@ -324,7 +359,7 @@ aclnnStatus aclnn_prepare(const struct aclnn_op *op, const aclTensor *const in[]
         code = aclnn_gaps_open(op, out, given, &gaps);
     }
     if (code == ACL_SUCCESS) {
-        code = add_all(op, opened, in, attr, given, list, column);
+        code = add_all(op, opened, in, attr, given, &lists, column);
     }
     if (code == ACL_SUCCESS) {
         code = prepare(op, opened, workspace_size);

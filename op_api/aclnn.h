@@ -19,13 +19,22 @@ enum {
 enum { ACLNN_MAX_TENSORS = 32 }; /* inputs or outputs of one operator */
 
 struct aclnn_arg {
-    const char *name; /* of the parameter */
-    bool optional;    /* may be NULL */
+    const char *name;  /* of the parameter */
+    bool optional;     /* may be NULL */
+    uint32_t in_place; /* of an output: 1 + the input whose memory it may have; 0: none */
 };
 
-/* ACLNN_LENGTHS: a list of integers that zeros behind it do not change; at most one per operator.
- */
-enum aclnn_kind { ACLNN_INT, ACLNN_BOOL, ACLNN_FLOAT, ACLNN_LIST, ACLNN_FLOATS, ACLNN_LENGTHS };
+/* ACLNN_LENGTHS: a list of integers that zeros behind it do not change; ACLNN_STARTS: one that has
+ * an entry for each of the lengths, or none, and may be NULL. At most one of each per operator. */
+enum aclnn_kind {
+    ACLNN_INT,
+    ACLNN_BOOL,
+    ACLNN_FLOAT,
+    ACLNN_LIST,
+    ACLNN_FLOATS,
+    ACLNN_LENGTHS,
+    ACLNN_STARTS,
+};
 
 struct aclnn_attr {
     const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What nnopbase leaves to the function: null pointers, dtypes of optional tensors, formats. Shapes
- * and the values of attributes are tiling's business.
+ * What nnopbase leaves to the function: null pointers, dtypes of optional tensors, formats, tensors
+ * that overlap. Shapes and the values of attributes are tiling's business.
  */
 #include "aclnn.h"
 
@@ -165,6 +165,55 @@ bool aclnn_is_dense(const aclTensor *tensor) {
     return dense;
 }
 
+/* The bytes that a kernel gets the address of. There are none where it gets another: a tensor with
+ * gaps is copied before or behind it. */
+struct span {
+    uintptr_t from, to;
+};
+
+static struct span span_of(const aclTensor *tensor) {
+    struct span none = {0, 0};
+    void *data = NULL;
+    int64_t *dim = NULL, offset = 0;
+    uint64_t rank = 0;
+    aclDataType type = ACL_DT_UNDEFINED;
+    if (!tensor || !aclnn_is_dense(tensor) || aclGetRawTensorAddr(tensor, &data) != ACL_SUCCESS ||
+        !data || aclGetViewOffset(tensor, &offset) != ACL_SUCCESS ||
+        aclGetDataType(tensor, &type) != ACL_SUCCESS ||
+        aclGetViewShape(tensor, &dim, &rank) != ACL_SUCCESS) {
+        return none;
+    }
+    const uintptr_t size = ascgrad_dtype_size((int32_t)type);
+    uintptr_t bytes = size;
+    for (uint64_t i = 0; i < rank; i++) {
+        bytes *= (uintptr_t)dim[i];
+    }
+    aclnn_delete_array(dim);
+    const uintptr_t from = (uintptr_t)data + (uintptr_t)offset * size;
+    return (struct span){from, from + bytes};
+}
+
+/* An output has memory of its own, or that of the input that the IR names. */
+static aclnnStatus check_overlap(const struct aclnn_op *op, const aclTensor *const in[],
+                                 const aclTensor *const out[]) {
+    struct span span[2 * ACLNN_MAX_TENSORS];
+    for (uint32_t i = 0; i < op->inputs + op->outputs; i++) {
+        span[i] = span_of(i < op->inputs ? in[i] : out[i - op->inputs]);
+        for (uint32_t k = 0; i >= op->inputs && k < i; k++) {
+            const struct aclnn_arg *me = &op->out[i - op->inputs];
+            const bool pair = me->in_place == k + 1;
+            if (span[i].from >= span[k].to || span[k].from >= span[i].to ||
+                (pair && span[i].from == span[k].from && span[i].to == span[k].to)) {
+                continue;
+            }
+            return aclnn_refuse(ACLNN_INVALID, op, "%s must not overlap %s%s", me->name,
+                                k < op->inputs ? op->in[k].name : op->out[k - op->inputs].name,
+                                pair ? " in part" : "");
+        }
+    }
+    return ACL_SUCCESS;
+}
+
 aclnnStatus aclnn_check(const struct aclnn_op *op, const aclTensor *const in[],
                         const union aclnn_value attr[], const aclTensor *const out[],
                         const struct nnopbase_column **column) {
@@ -181,6 +230,9 @@ aclnnStatus aclnn_check(const struct aclnn_op *op, const aclTensor *const in[],
     }
     if (code == ACL_SUCCESS) {
         code = check_dtypes(op, in, out, column);
+    }
+    if (code == ACL_SUCCESS) {
+        code = check_overlap(op, in, out);
     }
     return code;
 }

@@ -15,34 +15,40 @@ __aicore__ inline bool find_chunk(const Tiling &t, Step &p) {
         if (!t.stream[i].copy && t.stream[i].lines && t.stream[i].first <= p.chunk) p.stream = i;
     }
     const NrcStreamTiling &s = t.stream[p.stream];
-    p.begin = p.line = (p.chunk - s.first) * t.chunk_lines;
-    p.end = p.begin + t.chunk_lines < s.lines ? p.begin + t.chunk_lines : s.lines;
-    p.block = p.column = p.slot = 0;
+    p.begin = p.line = (p.chunk - s.first) * s.chunk_lines;
+    p.end = p.begin + s.chunk_lines < s.lines ? p.begin + s.chunk_lines : s.lines;
+    p.block = p.part = p.column = p.head = p.slot = 0;
+    p.blocks = s.blocks;
     p.sums = s.norm != 0;
-    p.finish = t.blocks == 1 || !p.sums;
-    place(t, s, p.line, p.rect.at);
+    p.finish = p.blocks == 1 || !p.sums;
+    place(s, p.line, p.rect.at);
     return true;
 }
 
 /* Fills in what follows from chunk, block, line and its place. */
 AICORE_INLINE void settle(const Tiling &t, Step &p) {
     const NrcStreamTiling &s = t.stream[p.stream];
-    p.lines = least64(t.tile_lines, p.end - p.line);
+    p.next = p.lines = least64(s.tile_lines, p.end - p.line);
+    if (p.blocks > t.blocks) { /* heads of one token */
+        p.lines = least64(s.across, s.heads - p.head);
+        p.next = (uint32_t)s.heads;
+    }
     start(t, s, p.lines, p.rect);
     p.first = p.line == p.begin;
-    p.last = p.line + p.lines == p.end;
-    p.gamma = s.weighted && (p.first || !p.finish);
+    p.last = p.line + p.next == p.end;
+    p.gamma = s.weighted && !s.across && (p.first || !p.finish);
 }
 
-/* With column blocks: sums tile by tile, then dx block by block. False: the chunk is done. */
+/* With blocks: sums tile by tile, then dx block by block. False: the chunk is done. */
 __aicore__ inline bool next_block(const Tiling &t, Step &p) {
-    if (!p.finish && p.block + 1 < t.blocks) {
+    const NrcStreamTiling &s = t.stream[p.stream];
+    if (!p.finish && p.block + 1 < p.blocks) {
         p.block++;
     } else if (!p.last) {
-        p.line += p.lines;
+        p.line += p.next;
         p.slot++;
         p.block = p.finish ? p.block : 0;
-    } else if (!p.finish || p.block + 1 < t.blocks) {
+    } else if (!p.finish || p.block + 1 < p.blocks) {
         p.block = p.finish ? p.block + 1 : 0;
         p.finish = true;
         p.sums = false;
@@ -51,17 +57,20 @@ __aicore__ inline bool next_block(const Tiling &t, Step &p) {
     } else {
         return false;
     }
-    p.column = p.block * (uint32_t)t.columns;
-    place(t, t.stream[p.stream], p.line, p.rect.at);
+    uint32_t part_of_heads = p.block / t.blocks;
+    p.part = p.block - part_of_heads * t.blocks;
+    p.column = p.part * (uint32_t)t.columns;
+    p.head = part_of_heads * s.across;
+    place(s, p.line + p.head, p.rect.at);
     return true;
 }
 
 /* Tiles of a chunk in order. The one behind a tile begins where load found its end. */
 AICORE_INLINE bool advance(const Tiling &t, Step &p) {
-    if (t.blocks == 1 && !p.last) {
+    if (p.blocks == 1 && !p.last) {
         p.line += p.lines;
         p.rect.at = p.after;
-    } else if (t.blocks == 1 || !next_block(t, p)) {
+    } else if (p.blocks == 1 || !next_block(t, p)) {
         p.chunk += GetBlockNum();
         if (!find_chunk(t, p)) return false;
     }
@@ -89,10 +98,9 @@ struct Pace {
 __aicore__ inline Pace pace_of(const Tiling &t, const Copies &mine) {
     Pace p;
     int64_t chunks = (t.chunks - GetBlockIdx() + GetBlockNum() - 1) / GetBlockNum();
-    int64_t tiles = (t.chunk_lines + t.tile_lines - 1) / t.tile_lines;
     int64_t lines = (t.job_lines + t.copy_lines - 1) / t.copy_lines;
     p.copies = (mine.end - mine.job) * lines * ((t.dim + t.copy_columns - 1) / t.copy_columns);
-    p.steps = chunks * tiles * (t.blocks > 1 ? 2 * t.blocks : 1);
+    p.steps = chunks * t.steps;
     p.copied = p.due = 0;
     return p;
 }
@@ -113,6 +121,9 @@ template <typename Y> __aicore__ inline void do_steps(Core<Y> &c) {
     while (more) {
         receive(c.in_slot[slot]);
         const Step now = next;
+        if (t.gamma_bytes && t.stream[now.stream].across && t.stream[now.stream].weighted) {
+            fetch_gamma(c, now);
+        }
         more = advance(t, next);
         if (more) load(c, next, slot ^ 1);
         compute(c, now, slot);
@@ -126,6 +137,17 @@ template <typename Y> __aicore__ inline void do_steps(Core<Y> &c) {
     }
 }
 
+/* Between rows of fp32 beside 16-bit data a block is not loaded: it is 0. */
+template <typename Y> __aicore__ inline void open_gammas(Core<Y> &c, TPipe &pipe) {
+    using W = typename Y::Weight;
+    pipe.InitBuffer(c.gamma_buffer, c.t->gamma_bytes);
+    c.gammas = c.gamma_buffer.template Get<W>()[NRC_PHASE / sizeof(W)];
+    const LocalTensor<float> all = c.gamma_buffer.template Get<float>();
+    ResetMask();
+    Duplicate(all, 0.0f, (int32_t)(c.t->gamma_bytes / sizeof(float)));
+    open_slot(pipe, c.gamma_slot);
+}
+
 template <typename Y> __aicore__ inline void open_slots(Core<Y> &c, TPipe &pipe) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
@@ -136,6 +158,8 @@ template <typename Y> __aicore__ inline void open_slots(Core<Y> &c, TPipe &pipe)
         pipe.InitBuffer(c.sum_buffer, t.flush_bytes);
         c.sum = c.sum_buffer.template Get<float>();
     }
+    c.gammas_of = NO_GAMMA;
+    if (t.gamma_bytes) open_gammas(c, pipe);
     c.out = c.out_buffer.template Get<T>();
     c.next_copy = 0;
     open_slot(pipe, c.out_slot);
@@ -151,6 +175,10 @@ template <typename Y> __aicore__ inline void open_slots(Core<Y> &c, TPipe &pipe)
 template <typename Y> __aicore__ inline void close_slots(Core<Y> &c, TPipe &pipe) {
     close_slot(pipe, c.out_slot);
     close_slot(pipe, c.sum_slot);
+    if (c.t->gamma_bytes) {
+        if (c.gammas_of != NO_GAMMA) give_back(c.gamma_slot);
+        close_slot(pipe, c.gamma_slot);
+    }
     for (uint32_t i = 0; i < 2; i++) {
         close_slot(pipe, c.in_slot[i]);
         close_slot(pipe, c.copy_slot[i]);
@@ -196,6 +224,7 @@ template <typename Y> __aicore__ inline void prepare(Core<Y> &c, const Args &arg
     w.rstd = work_at(c, t.at_rstd_wide);
     w.stat_wide = work_at(c, t.at_stat_wide);
     w.part = work_at(c, t.at_part);
+    w.group = work_at(c, t.at_group);
     w.fold = work_at(c, t.at_fold);
     w.spare = work_at(c, t.at_fold + t.fold_bytes);
     w.stat = work_at(c, t.at_stat);

@@ -3,17 +3,20 @@
  * NormRopeConcatGrad on one vector core. For line (b, s, n) of a stream, with h = D / 2 and
  * p = offset of the stream + s:
  *
- *   g  = grad[b][n][p][:]
+ *   g  = grad[b][n][p][:], in layout 1 grad[b][p][n][:]
  *   g' = g cos[p] + R(g sin[p]) for p < rope_rows, else g
  *        half        R(t)[j] = t[j+h],    R(t)[j+h] = -t[j]
  *        interleave  R(t)[2i] = t[2i+1],  R(t)[2i+1] = -t[2i]
  *   x^ = (x - mean) rstd (norm 1, 2), x rstd (norm 3, 4);  g^ = g' gamma (2, 4) or g' (1, 3)
  *   dx = rstd (g^ - mean(g^) - x^ mean(g^ x^)) (1, 2), rstd (g^ - x^ mean(g^ x^)) (3, 4), g' (0)
  *   dgamma = sum g' x^ (2, 4),  dbeta = sum g' (2) over all lines of the stream
+ *   norm 5 to 8: as 1 to 4, with means over all heads of a token and gamma of [N * D]
+ *   norm 9: as 3, with sums instead of means
  *
- * grad [B,N,S,D] is read with strides; x, dx [B,S,N,D], mean and rstd [B,S,N,1] are contiguous runs
- * of lines. Here: the words the other headers share. What follows from the shapes alone stands in
- * Core, made once, since the scalar unit has hardly the time for a tile's own work.
+ * grad [B,N,S,D] is read with strides; x, dx [B,S,N,D], mean and rstd [B,S,N,1] or, across heads,
+ * [B,S,1,1] are contiguous runs of lines. Here: the words the other headers share. What follows
+ * from the shapes alone stands in Core, made once, since the scalar unit has hardly the time for a
+ * tile's own work.
  */
 #ifndef NORM_ROPE_CONCAT_GRAD_H
 #define NORM_ROPE_CONCAT_GRAD_H
@@ -77,20 +80,25 @@ template <typename T> struct Stream {
  * spread over w2. */
 struct Work {
     LocalTensor<float> sum, dot, w0, w1, w2, cos, sin, gamma, dbeta, dgamma, mean, rstd, stat_wide,
-        part, fold, spare, stat;
+        part, group, fold, spare, stat;
     LocalTensor<int32_t> swap; /* where a gather finds partners */
 };
 
+constexpr uint32_t NO_GAMMA = 0xffffffff;
+
 /* in: two tiles as loaded, g, x, mean, rstd, rows of cos and sin, gamma; copy: two of lines that
- * only move, of which `next_copy` is next; sum: of a chunk. k: of the column blocks before the
+ * only move, of which `next_copy` is next; sum: of a chunk, across heads the running one; gammas:
+ * the rows of gamma of a norm across heads. k: of the column blocks before the
  * last, and of that; copied: of lines that only move. */
 template <typename Y> struct Core {
-    TBuf<TPosition::VECIN> in_buffer, copy_buffer;
+    TBuf<TPosition::VECIN> in_buffer, copy_buffer, gamma_buffer;
     TBuf<TPosition::VECOUT> out_buffer, sum_buffer;
     TBuf<TPosition::VECCALC> calc;
     LocalTensor<typename Y::Data> in[2], copy[2], out;
     LocalTensor<float> sum;
-    SlotIn in_slot[2];
+    LocalTensor<typename Y::Weight> gammas;
+    uint32_t gammas_of; /* the stream and block whose gamma is in gammas; NO_GAMMA: none */
+    SlotIn in_slot[2], gamma_slot;
     SlotThrough copy_slot[2];
     SlotOut out_slot, sum_slot;
     uint32_t next_copy;
@@ -153,25 +161,30 @@ AICORE_INLINE const Columns &columns_at(const Core<Y> &c, const Tiling &t, uint3
     return c.k[block + 1 == t.blocks];
 }
 
+/* Tokens of a tile of a norm across heads, which may also be a part of one. */
+AICORE_INLINE uint32_t groups_of(const NrcStreamTiling &s, uint32_t lines) {
+    return lines <= s.across ? 1 : lines / s.across;
+}
+
 /* The extent of the rectangle that begins there. */
 AICORE_INLINE void measure(const Tiling &t, const NrcStreamTiling &s, Rect &r) {
     r.position = s.offset + r.at.seq;
     r.rope = r.position < t.rope_rows;
-    if (r.at.head == 0 && r.left >= t.heads) {
-        r.heads = (uint32_t)t.heads;
+    if (r.at.head == 0 && r.left >= s.heads) {
+        r.heads = (uint32_t)s.heads;
         r.seqs = least64(r.left / r.heads, s.seq - r.at.seq);
         if (r.rope) r.seqs = least64(r.seqs, t.rope_rows - r.position);
     } else {
         r.seqs = 1;
-        r.heads = least64(r.left, t.heads - r.at.head);
+        r.heads = least64(r.left, s.heads - r.at.head);
     }
     r.lines = r.seqs * r.heads;
 }
 
 /* Where a line is. Divisions are slow: only where a chunk or job begins. */
-AICORE_INLINE void place(const Tiling &t, const NrcStreamTiling &s, int64_t line, Place &p) {
-    int64_t item = line / t.heads;
-    p.head = (uint32_t)(line - item * t.heads);
+AICORE_INLINE void place(const NrcStreamTiling &s, int64_t line, Place &p) {
+    int64_t item = line / s.heads;
+    p.head = (uint32_t)(line - item * s.heads);
     p.batch = item / s.seq;
     p.seq = item - p.batch * s.seq;
 }
@@ -189,7 +202,7 @@ AICORE_INLINE bool next_rect(const Tiling &t, const NrcStreamTiling &s, Rect &r)
     r.left -= r.lines;
     if (r.rope) r.row += r.seqs;
     r.at.head += r.heads;
-    if (r.at.head == t.heads) {
+    if (r.at.head == s.heads) {
         r.at.head = 0;
         r.at.seq += r.seqs;
         if (r.at.seq == s.seq) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NormRopeConcatGrad: lines between GM and UB. The concatenated gradient is [B,N,S,D], all else
- * [B,S,N,D]; a tile in UB is in the order of the latter, so the transpose is in the strides of the
- * load.
+ * NormRopeConcatGrad: lines between GM and UB. The concatenated gradient is [B,N,S,D] in layout 0,
+ * all else [B,S,N,D]; a tile in UB is in the order of the latter, so the transpose is in the
+ * strides of the load.
  */
 #ifndef NORM_ROPE_CONCAT_GRAD_MOVE_H
 #define NORM_ROPE_CONCAT_GRAD_MOVE_H
@@ -116,11 +116,17 @@ __aicore__ inline void load_heads(const Tiling &t, const Stream<T> &s, const Col
 }
 
 /* The gradient of one rectangle: along the sequence it is contiguous for one head, along the
- * heads it has the stride of a head. The shorter axis is the loop. */
+ * heads it has the stride of a head. The shorter axis is the loop. In layout 1 all is contiguous.
+ */
 template <typename T>
 AICORE_INLINE void load_rect(const Tiling &t, const Stream<T> &s, const Columns &k, uint32_t column,
                              const Rect &r, const LocalTensor<T> &dst) {
-    int64_t from = (r.at.batch * t.heads + r.at.head) * s.head_step + r.position * t.dim;
+    if (t.layout) {
+        int64_t row = (r.at.batch * s.t->total + r.position) * s.t->heads + r.at.head;
+        load_rows(t, k, column, dst[r.line * k.pitch], s.grad, row, r.lines);
+        return;
+    }
+    int64_t from = (r.at.batch * s.t->heads + r.at.head) * s.head_step + r.position * t.dim;
     bool along = r.heads <= r.seqs;
     if (!k.packed || (s.head_gap == FAR && !along)) {
         load_rect_pieces(t, s, k, column, r, from, dst);
@@ -143,6 +149,15 @@ AICORE_INLINE void load_numbers(const LocalTensor<float> &dst, const GlobalTenso
     copy_rows_in(dst, src[line], 1, lines);
 }
 
+/* Of a chunk: dgamma (0) or dbeta (1). */
+template <typename Y>
+__aicore__ inline GlobalTensor<float> partial_sums(const Core<Y> &c, const NrcStreamTiling &s,
+                                                   int64_t chunk, int which) {
+    GlobalTensor<float> all;
+    all.SetGlobalBuffer((__gm__ float *)(c.args->workspace));
+    return all[s.sums + ((chunk - s.first) * 2 + which) * s.width];
+}
+
 /* Jobs: lines that only move. Where this core is: at line, in column block `column`, of a job that
  * ends at line `stop`; the rectangle's place is that of the line. */
 struct Copies {
@@ -160,7 +175,7 @@ __aicore__ inline void find_job(const Tiling &t, Copies &p) {
     p.line = (p.job - s.first) * t.job_lines;
     p.stop = p.line + t.job_lines < s.lines ? p.line + t.job_lines : s.lines;
     p.column = 0;
-    place(t, s, p.line, p.r.at);
+    place(s, p.line, p.r.at);
 }
 
 /* The lines behind those that have been moved. */

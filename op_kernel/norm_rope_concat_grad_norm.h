@@ -34,16 +34,16 @@ AICORE_INLINE void times_x(const Work &w, const Tile &v) {
 
 /* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
  * running sums. */
-template <typename Y> AICORE_INLINE void accumulate(const Core<Y> &c, const Tile &v) {
-    const Work &w = c.w;
-    uint32_t step = c.t->sum_lines * v.pitch;
+AICORE_INLINE void accumulate(const Tile &v, const Work &w, const LocalTensor<float> &dbeta,
+                              const LocalTensor<float> &dgamma) {
+    uint32_t step = v.s->sum_lines * v.pitch;
     bool beta = v.s->centred;
     times_x(w, v);
     for (uint32_t at = 0; at < v.count; at += step) {
         uint32_t n = least(v.count - at, step);
-        if (beta) apply_run<ADD>(w.dbeta, w.dbeta, w.w0[at], n);
+        if (beta) apply_run<ADD>(dbeta, dbeta, w.w0[at], n);
         vector_done();
-        apply_run<ADD>(w.dgamma, w.dgamma, w.w2[at], n);
+        apply_run<ADD>(dgamma, dgamma, w.w2[at], n);
     }
 }
 
@@ -103,32 +103,16 @@ AICORE_INLINE uint32_t number_rows(const Tile &v) {
     return v.s->centred ? 2 * eights : eights;
 }
 
-/* dst[0..L) = sums of the lines of w0, dst[E..E+L) of w2, E being L rounded up to 8, of the
- * columns at hand. RMSNorm: dst[0..L) of w2. `rows` is number_rows. */
-template <typename Y>
-AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, uint32_t rows,
-                             const LocalTensor<float> &dst) {
-    const Tiling &t = *c.t;
-    const Work &w = c.w;                        /* what is never written in part stays 0 */
-    uint32_t n = rows * t.fold * 8, m = t.fold; /* numbers that are left, m of each line */
-    if (v.p->column && k.width < t.columns) { /* the last block has fewer sums than those before */
-        Duplicate(w.part, 0.0f, (int32_t)n);
-        vector_done();
-    }
-    if (v.s->centred) {
-        block_sums(t, v, k, w.part, w.w0);
-        block_sums(t, v, k, w.part[n / 2], w.w2);
-    } else {
-        block_sums(t, v, k, w.part, w.w2);
-    }
-    vector_done();
-    const LocalTensor<float> *from = &w.part, *to = &w.fold;
+/* dst[i] = sum of the 8 m numbers of row i; n numbers in all. */
+AICORE_INLINE void fold_up(const Work &w, const LocalTensor<float> &part, uint32_t n, uint32_t m,
+                           const LocalTensor<float> &dst) {
+    const LocalTensor<float> *from = &part, *to = &w.fold;
+    int32_t repeats = (int32_t)((n + LANES - 1) / LANES);
     n /= 8;
-    BlockReduceSum<float, false>(m == 1 ? dst : *to, *from, (int32_t)(n / 8), MASK_PLACEHOLDER, 1,
-                                 1, 8);
+    BlockReduceSum<float, false>(m == 1 ? dst : *to, *from, repeats, MASK_PLACEHOLDER, 1, 1, 8);
     vector_done();
     while (m > 1) {
-        int32_t repeats = (int32_t)((n + LANES - 1) / LANES);
+        repeats = (int32_t)((n + LANES - 1) / LANES);
         from = to;
         to = from == &w.fold ? &w.spare : &w.fold;
         if (m >= 8) {
@@ -144,6 +128,28 @@ AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, 
         }
         vector_done();
     }
+}
+
+/* dst[0..L) = sums of the lines of w0, dst[E..E+L) of w2, E being L rounded up to 8, of the
+ * columns at hand. RMSNorm: dst[0..L) of w2. `rows` is number_rows. */
+template <typename Y>
+AICORE_INLINE void line_sums(const Core<Y> &c, const Tile &v, const Columns &k, uint32_t rows,
+                             const LocalTensor<float> &dst) {
+    const Tiling &t = *c.t;
+    const Work &w = c.w; /* what is never written in part stays 0 */
+    uint32_t n = rows * t.fold * 8;
+    if (v.p->column && k.width < t.columns) { /* the last block has fewer sums than those before */
+        Duplicate(w.part, 0.0f, (int32_t)n);
+        vector_done();
+    }
+    if (v.s->centred) {
+        block_sums(t, v, k, w.part, w.w0);
+        block_sums(t, v, k, w.part[n / 2], w.w2);
+    } else {
+        block_sums(t, v, k, w.part, w.w2);
+    }
+    vector_done();
+    fold_up(w, w.part, n, t.fold, dst);
 }
 
 RARE void spread_narrow(const LocalTensor<float> &to, const LocalTensor<float> &numbers,
@@ -227,15 +233,28 @@ AICORE_INLINE void subtract_means(Core<Y> &c, const Tile &v, const LocalTensor<f
     }
 }
 
+/* The sums of a block behind the first are in stat_wide; behind the last they become means. */
+AICORE_INLINE void add_block(const Work &w, const Tile &v, uint32_t rows,
+                             const LocalTensor<float> &stat) {
+    const Step &p = *v.p;
+    if (p.block != 0) {
+        Add(stat, stat, w.stat_wide, (int32_t)rows);
+        vector_done();
+    }
+    if (p.block + 1 == p.blocks) {
+        Muls(stat, stat, v.s->inverse, (int32_t)rows);
+        vector_done();
+    }
+}
+
 /* From g' and x^ to g^ in w0 and the means of the lines in stat. */
 template <typename Y>
 AICORE_INLINE void do_norm(const Core<Y> &c, const Tile &v, const Columns &k,
                            const LocalTensor<float> &stat) {
-    const Tiling &t = *c.t;
     const Work &w = c.w;
     const Step &p = *v.p;
     if (v.s->weighted) {
-        if (p.finish) accumulate(c, v);
+        if (p.finish) accumulate(v, w, w.dbeta, w.dgamma);
         times_gamma(w, v);
     }
     if (!p.sums) return;
@@ -243,14 +262,7 @@ AICORE_INLINE void do_norm(const Core<Y> &c, const Tile &v, const Columns &k,
     vector_done();
     uint32_t rows = number_rows(v);
     line_sums(c, v, k, rows, p.block == 0 ? stat : w.stat_wide);
-    if (p.block != 0) {
-        Add(stat, stat, w.stat_wide, (int32_t)rows);
-        vector_done();
-    }
-    if (p.block + 1 == t.blocks) {
-        Muls(stat, stat, t.inverse_dim, (int32_t)rows);
-        vector_done();
-    }
+    add_block(w, v, rows, stat);
 }
 
 } // namespace norm_rope_concat

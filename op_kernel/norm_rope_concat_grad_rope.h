@@ -22,26 +22,29 @@ namespace norm_rope_concat {
 /* A tile of a chunk, and what is to be done with it. A line that does not fit is worked on in
  * column blocks: once through all blocks for the sums along the lines, then block by block for
  * dx.
+ * block, of `blocks`; part: the column block, which begins at `column` of a piece.
  * begin, end: lines of the chunk; line, lines: of the tile; rect: its first rectangle, after: where
- * the last ends; rows: of cos and sin. column: of a piece, where the block begins; slot: where the
- * sums of this tile are kept. sums, finish: take the sums along lines; make dx. first, last: tile
- * of the chunk, in this column block. gamma: load it, the block is not that of the step before. */
+ * the last ends; rows: of cos and sin. slot: where the sums of this tile are kept. sums, finish:
+ * take the sums along lines; make dx. first, last: tile of the chunk, in this column block. gamma:
+ * load it, the block is not that of the step before. Across heads a token may be too large, too:
+ * then a block is also one of heads, the tile begins at `head` of the token that `line` begins, and
+ * `next` lines further the next token does; else next is lines. */
 struct Step {
     int64_t chunk, begin, end, line;
     Rect rect;
     Place after;
-    uint32_t stream, block, column, slot, lines, rows;
+    uint32_t stream, block, blocks, part, column, head, next, slot, lines, rows;
     bool sums, finish, first, last, gamma;
 };
 
 /* One tile in UB, as loaded in a slot; count = lines * pitch, in whole repeats if it can be, else
  * 0. one: it is one rectangle, all of it rotated, with more heads than rows. words: 16-bit
- * halves are gathered. */
+ * halves are gathered. Across heads there are `groups` of `group` floats each. */
 struct Tile {
     const NrcStreamTiling *s;
     const Step *p;
     const Columns *k;
-    uint32_t slot, lines, pitch, count, repeats;
+    uint32_t slot, lines, pitch, count, repeats, groups, group;
     bool one, words;
 };
 

@@ -7,7 +7,7 @@
 #ifndef NORM_ROPE_CONCAT_GRAD_TILE_H
 #define NORM_ROPE_CONCAT_GRAD_TILE_H
 
-#include "norm_rope_concat_grad_norm.h"
+#include "norm_rope_concat_grad_across.h"
 
 namespace norm_rope_concat {
 
@@ -27,7 +27,7 @@ template <typename Y> __aicore__ inline void load(Core<Y> &c, Step &p, uint32_t 
     using W = typename Y::Weight;
     const Tiling &t = *c.t;
     const Stream<T> &s = c.stream[p.stream];
-    const Columns &k = columns_at(c, t, p.block);
+    const Columns &k = columns_at(c, t, p.part);
     const LocalTensor<T> &in = c.in[slot];
     take(c.in_slot[slot]);
     Rect r = p.rect;
@@ -46,9 +46,15 @@ template <typename Y> __aicore__ inline void load(Core<Y> &c, Step &p, uint32_t 
     p.after = r.at;
     if (s.t->norm) {
         LocalTensor<float> numbers = in.template ReinterpretCast<float>();
-        load_rows(t, k, p.column, in[t.at_x / sizeof(T)], s.x, p.line, p.lines);
-        if (s.t->centred) load_numbers(numbers[t.at_mean / sizeof(float)], s.mean, p.line, p.lines);
-        load_numbers(numbers[t.at_rstd / sizeof(float)], s.rstd, p.line, p.lines);
+        int64_t first = p.line;
+        uint32_t count = p.lines;
+        load_rows(t, k, p.column, in[t.at_x / sizeof(T)], s.x, p.line + p.head, p.lines);
+        if (s.t->across) { /* one for every token */
+            first = p.rect.at.batch * s.t->seq + p.rect.at.seq;
+            count = groups_of(*s.t, p.lines);
+        }
+        if (s.t->centred) load_numbers(numbers[t.at_mean / sizeof(float)], s.mean, first, count);
+        load_numbers(numbers[t.at_rstd / sizeof(float)], s.rstd, first, count);
     }
     if (p.gamma) {
         const LocalTensor<W> gamma = in.template ReinterpretCast<W>()[t.at_gamma / sizeof(W)];
@@ -116,7 +122,7 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
     }
     if (!v.s->norm) return;
     const LocalTensor<float> rstd = in.template ReinterpretCast<float>()[t.at_rstd / sizeof(float)];
-    uint32_t eights = (v.lines + 7) / 8;
+    uint32_t eights = ((v.s->across ? v.groups : v.lines) + 7) / 8;
     if (!v.words) widen_x(c, in, v);
     if (v.s->centred) {
         fill_blocks(*v.k, w.mean, in.template ReinterpretCast<float>()[t.at_mean / sizeof(float)],
@@ -128,7 +134,11 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
         take_rows(*v.k, w.gamma, gamma, 1);
     }
     if (v.s->weighted && p.finish && p.first) {
-        int32_t sums = (int32_t)(t.sum_lines * v.pitch);
+        if (v.s->across) {
+            clear_across(c, v);
+            return;
+        }
+        int32_t sums = (int32_t)(v.s->sum_lines * v.pitch);
         if (v.s->centred) Duplicate(w.dbeta, 0.0f, sums);
         Duplicate(w.dgamma, 0.0f, sums);
     }
@@ -136,11 +146,21 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
 
 /* x^ in w1. The steps of g' go side by side with it: first is x - mean, second times rstd. */
 AICORE_INLINE void centre(const Work &w, const Tile &v) {
-    if (v.s->centred) by_line<SUB>(*v.k, w.w1, w.w1, w.mean, v.lines);
+    if (!v.s->centred) return;
+    if (v.s->across) {
+        by_group<SUB>(v, w.w1, w.w1, w.mean);
+    } else {
+        by_line<SUB>(*v.k, w.w1, w.w1, w.mean, v.lines);
+    }
 }
 
 AICORE_INLINE void scale_lines(const Work &w, const Tile &v) {
-    if (v.s->norm) by_line<MUL>(*v.k, w.w1, w.w1, w.rstd, v.lines);
+    if (!v.s->norm) return;
+    if (v.s->across) {
+        by_group<MUL>(v, w.w1, w.w1, w.rstd);
+    } else {
+        by_line<MUL>(*v.k, w.w1, w.w1, w.rstd, v.lines);
+    }
 }
 
 template <typename Y>
@@ -290,7 +310,11 @@ AICORE_INLINE void store(Core<Y> &c, const Tile &v, const Columns &k,
                          const LocalTensor<float> &stat) {
     using T = typename Y::Data;
     const Work &w = c.w;
-    if (v.s->norm) subtract_means(c, v, stat);
+    if (v.s->across) {
+        subtract_across(c, v, stat);
+    } else if (v.s->norm) {
+        subtract_means(c, v, stat);
+    }
     if (sizeof(T) == 2 || !v.s->norm) {
         take(c.out_slot);
         if constexpr (sizeof(T) == 2) {
@@ -302,7 +326,8 @@ AICORE_INLINE void store(Core<Y> &c, const Tile &v, const Columns &k,
     if constexpr (sizeof(T) == 4) give_back(c.in_slot[v.slot]);
     send(c.out_slot);
     receive(c.out_slot);
-    store_rows(*c.t, k, v.p->column, c.stream[v.p->stream].dx, c.out, v.p->line, v.lines);
+    store_rows(*c.t, k, v.p->column, c.stream[v.p->stream].dx, c.out, v.p->line + v.p->head,
+               v.lines);
     give_back(c.out_slot);
 }
 
@@ -310,7 +335,7 @@ AICORE_INLINE void store(Core<Y> &c, const Tile &v, const Columns &k,
 template <typename Y> AICORE_INLINE void compute(Core<Y> &c, const Step &p, uint32_t slot) {
     using T = typename Y::Data;
     const Tiling &t = *c.t;
-    const Columns &k = columns_at(c, t, p.block);
+    const Columns &k = columns_at(c, t, p.part);
     const LocalTensor<T> &in = c.in[slot];
     Tile v;
     v.slot = slot;
@@ -322,6 +347,10 @@ template <typename Y> AICORE_INLINE void compute(Core<Y> &c, const Step &p, uint
     v.count = v.lines * v.pitch;
     v.repeats = repeats_of(v.count);
     v.words = sizeof(T) == 2 && t.rope == 3 && p.rows;
+    if (v.s->across) {
+        v.groups = groups_of(*v.s, v.lines);
+        v.group = v.count / v.groups;
+    }
     v.one = p.rect.rope && p.rect.lines == p.lines && p.rect.heads >= p.rect.seqs;
     begin(c, in, v);
     if (v.words) {
@@ -337,7 +366,11 @@ template <typename Y> AICORE_INLINE void compute(Core<Y> &c, const Step &p, uint
         kept = c.w.stat[p.slot * t.stat_floats];
         stat = &kept;
     }
-    if (v.s->norm) do_norm(c, v, k, *stat);
+    if (v.s->across) {
+        norm_across(c, v, k, *stat);
+    } else if (v.s->norm) {
+        do_norm(c, v, k, *stat);
+    }
     if (p.finish) {
         store(c, v, k, *stat);
     } else if constexpr (sizeof(T) == 4) {

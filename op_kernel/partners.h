@@ -106,10 +106,10 @@ __aicore__ inline void make_interleave_table(const LocalTensor<int32_t> &table, 
 }
 
 /* Of offsets up to `end` those of the two halves of every head change places; a head begins every
- * `head` words, with 2 * half words that are rotated. */
-__aicore__ inline void swap_halves(const LocalTensor<int32_t> &places, uint32_t end, uint32_t head,
-                                   uint32_t half) {
-    for (uint32_t at = 0; at < end; at += head) {
+ * `head` words, with 2 * half words from `first` on that are rotated. */
+__aicore__ inline void swap_halves(const LocalTensor<int32_t> &places, uint32_t first, uint32_t end,
+                                   uint32_t head, uint32_t half) {
+    for (uint32_t at = first; at < end; at += head) {
         add_to_range(places, at, at + half, (int32_t)(4 * half));
         add_to_range(places, at + half, at + 2 * half, -(int32_t)(4 * half));
     }
@@ -120,7 +120,7 @@ __aicore__ inline void swap_halves(const LocalTensor<int32_t> &places, uint32_t 
 __aicore__ inline void make_half_places(const LocalTensor<int32_t> &places, uint32_t entries,
                                         uint32_t row, uint32_t head, uint32_t half) {
     make_table(places, row, 0, 4, 4); /* everything in its place */
-    swap_halves(places, row, head, half);
+    swap_halves(places, 0, row, head, half);
     repeat_table(places, row, entries, (int32_t)(4 * row));
 }
 

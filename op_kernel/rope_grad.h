@@ -7,10 +7,10 @@
  *   exact_grad   y[j]   = x[j]   * cos[p][j]   + x[j+h] * sin[p][j+h]
  *                y[j+h] = x[j+h] * cos[p][j+h] - x[j]   * sin[p][j]
  *
- * and y[j] = x[j] from j = R on. q, k, y [tokens, heads * D], cos and sin [positions, R]. The
- * default formula all in fp16 is native fp16 with w = cos +- sin rounded; all else is fp32 inside
- * and rounded once. A core takes a block of positions, prepares the coefficients once, and streams
- * the rows of all sequences of its group through them.
+ * with x and y from column `slice` of a head on, and y = x in its other columns. q, k, y [tokens,
+ * heads * D], cos and sin [positions, R]. The default formula all in fp16 is native fp16 with w =
+ * cos +- sin rounded; all else is fp32 inside and rounded once. A core takes a block of positions,
+ * prepares the coefficients once, and streams the rows of all sequences of its group through them.
  */
 #ifndef ROPE_GRAD_H
 #define ROPE_GRAD_H
@@ -64,14 +64,13 @@ __aicore__ inline void load_table(Core<T, C> &c, uint32_t pos, uint32_t stop) {
     c.table_in.EnQue(in);
 }
 
-/* Prepares the positions from pos to stop, which were loaded, and loads those behind them if there
- * is room. */
+/* Prepares the `rows` positions that were loaded, and loads those from `next` on if there is room.
+ */
 template <typename T, typename C>
-__aicore__ inline void take_table(Core<T, C> &c, const Gathers &d, uint32_t pos, uint32_t stop,
+__aicore__ inline void take_table(Core<T, C> &c, const Gathers &d, uint32_t rows, uint32_t next,
                                   uint32_t end) {
-    uint32_t rows = stop - pos;
     LocalTensor<C> in = c.table_in.template DeQue<C>();
-    if (c.gathered && stop < end) load_table(c, stop, end);
+    if (c.gathered && next < end) load_table(c, next, end);
     vector_done(); /* the tiles of the last block have read the coefficients */
     if (c.gathered) {
         make_gathered(c, d, in, in[c.table], rows);
@@ -86,7 +85,7 @@ __aicore__ inline void take_table(Core<T, C> &c, const Gathers &d, uint32_t pos,
     vector_done();
 }
 
-/* y = the formula in fp32. y may be x. */
+/* y = the formula in fp32, both from the first rotated column on. y may be x. */
 template <typename T, typename C>
 __aicore__ inline void compute_wide(const Core<T, C> &c, const LocalTensor<float> &y,
                                     const LocalTensor<float> &x, uint32_t rows, uint32_t heads,
@@ -108,19 +107,19 @@ template <typename T, typename C>
 __aicore__ inline void compute(Core<T, C> &c, const LocalTensor<T> &y, LocalTensor<T> &x,
                                uint32_t rows, uint32_t heads, uint32_t table_row) {
     uint32_t count = rows * heads * c.head_step;
-    LocalTensor<T> from = x;
+    LocalTensor<T> from = x, to = y;
     if constexpr (sizeof(T) == 4 || AllHalf<T, C>::value) {
         if (sizeof(T) == 4 || !c.exact) {
             if (c.partial && !c.strips) { /* the other columns are copied */
                 DataCopy(y, x, count);
-                from = y;
+                from = to = y[c.slice];
                 vector_done();
             }
             if constexpr (sizeof(T) == 4) {
                 if (c.exact) vector_done(); /* the last tile has read x_sin */
-                compute_wide(c, y, from, rows, heads, table_row);
+                compute_wide(c, to, from, rows, heads, table_row);
             } else {
-                scale(c, y, from, c.w[table_row * c.width], rows, heads);
+                scale(c, to, from, c.w[table_row * c.width], rows, heads);
             }
             c.x_in.FreeTensor(x);
             return;
@@ -131,7 +130,7 @@ __aicore__ inline void compute(Core<T, C> &c, const LocalTensor<T> &y, LocalTens
         Cast(c.x_wide, x, RoundMode::CAST_NONE, count);
         c.x_in.FreeTensor(x);
         vector_done();
-        compute_wide(c, c.x_wide, c.x_wide, rows, heads, table_row);
+        compute_wide(c, c.x_turned, c.x_turned, rows, heads, table_row);
         vector_done();
         Cast(y, c.x_wide, RoundMode::CAST_RINT, count);
     }
@@ -188,11 +187,11 @@ __aicore__ inline void do_tokens(Core<T, C> &c, const Gathers &d, const Stream<T
 template <typename T, typename C>
 __aicore__ inline void set_up_gather(Core<T, C> &c, Gathers &d, const RopeGradPlan &t) {
     d.ready = true;
-    choose(c, d.rotated, 0, c.rotated);
-    choose(c, d.second, c.half_row, c.rotated);
+    choose(c, d.rotated, t.slice, t.slice + c.rotated);
+    choose(c, d.second, t.slice + c.half_row, t.slice + c.rotated);
     LocalTensor<int32_t> places = c.places_buf.template Get<int32_t>();
     uint32_t at = up(most(ROPE_GRAD_SPREAD, c.width), LANES);
-    make_spreads(c, places, places[at], most(ROPE_GRAD_SPREAD / c.width, 1) * c.width);
+    make_spreads(c, places, places[at], most(ROPE_GRAD_SPREAD / c.width, 1) * c.width, t.slice);
     d.cos = places.ReinterpretCast<uint32_t>();
     d.sin = places[at].ReinterpretCast<uint32_t>();
     d.rows = c.x_wide;
@@ -214,17 +213,38 @@ __aicore__ inline void set_up_gather(Core<T, C> &c, Gathers &d, const RopeGradPl
         }
         s.entries = ROPE_GRAD_PARTNERS / periods[i] * periods[i];
         make_partners(c, places[at], s.entries, periods[i],
-                      (uint32_t)(used < periods[i] ? used : periods[i]), t.unit);
+                      (uint32_t)(used < periods[i] ? used : periods[i]), t.unit, t.slice);
         s.places = places[at].ReinterpretCast<uint32_t>();
         at += ROPE_GRAD_PARTNERS;
     }
 }
 
 /* See rope_grad_tiling_data.h. */
-__aicore__ inline uint32_t length_of(const RopeGradPlan &t, const uint32_t *lengths, uint32_t seq) {
-    uint32_t at = seq * t.bits, word = at / 32;
+__aicore__ inline uint32_t number_at(const uint32_t *lengths, uint32_t at, uint32_t bits) {
+    uint32_t word = at / 32;
     uint64_t two = (uint64_t)lengths[word + 1] << 32 | lengths[word];
-    return t.shortest + ((uint32_t)(two >> at % 32) & (((uint32_t)1 << t.bits) - 1));
+    return (uint32_t)(two >> at % 32) & (((uint32_t)1 << bits) - 1);
+}
+
+__aicore__ inline uint32_t length_of(const RopeGradPlan &t, const uint32_t *lengths, uint32_t seq) {
+    return t.shortest + number_at(lengths, seq * t.bits, t.bits);
+}
+
+__aicore__ inline uint32_t start_of(const RopeGradPlan &t, const uint32_t *lengths, uint32_t seq) {
+    if (t.row_bits == 0) return t.first_row;
+    return t.first_row + number_at(lengths, t.starts_at + seq * t.row_bits, t.row_bits);
+}
+
+/* The first position from `pos` on that one of the sequences has; `end` if there is none before. */
+__aicore__ inline uint32_t next_live(const RopeGradPlan &t, const uint32_t *lengths, uint32_t seq,
+                                     uint32_t count, uint32_t pos, uint32_t end) {
+    if (t.row_bits == 0 || pos >= end) return pos;
+    uint32_t found = end;
+    for (uint32_t i = seq; i < seq + count; i++) {
+        uint32_t start = start_of(t, lengths, i), stop = start + length_of(t, lengths, i);
+        if (stop > pos) found = least(found, most(start, pos));
+    }
+    return found;
 }
 
 /* The rows of one group of `count` sequences from `seq` on between two cuts; its first token is
@@ -233,27 +253,31 @@ template <typename T, typename C>
 __aicore__ inline void do_group(Core<T, C> &c, Gathers &d, const RopeGradPlan &t,
                                 const uint32_t *lengths, uint32_t seq, uint32_t count,
                                 int64_t first, Cut from, Cut to) {
-    uint32_t end = to.pos + (to.skip > 0);
+    uint32_t end = to.pos + (to.skip > 0), next;
     if (!c.rest && from.pos < end) load_table(c, from.pos, end);
     if (c.gathered && !d.ready) set_up_gather(c, d, t);
-    for (uint32_t pos = from.pos; pos < end; pos += c.table_rows) {
+    for (uint32_t pos = from.pos; pos < end; pos = next) {
         uint32_t stop = least(pos + c.table_rows, end), begun = 0, ended = 0;
         int64_t token = first;
-        if (!c.rest) take_table(c, d, pos, stop, end);
+        next = next_live(t, lengths, seq, count, stop, end);
+        if (!c.rest) take_table(c, d, stop - pos, next, end);
         for (uint32_t i = 0; i < count; i++) {
-            /* The first `skip` sequences that reach the position of a cut are one row further. */
+            /* The first `skip` sequences that have the position of a cut are one row further. A
+             * position before the start is a large number when the start is taken off. */
             uint32_t low = from.pos, high = to.pos, length = length_of(t, lengths, seq + i);
-            if (length > from.pos && begun++ < from.skip) low++;
-            if (length > to.pos && ended++ < to.skip) high++;
-            low = low < pos ? pos : low;
-            high = least(least(high, length), stop);
+            uint32_t start = start_of(t, lengths, seq + i);
+            if (begun < from.skip && low - start < length) low++, begun++;
+            if (ended < to.skip && high - start < length) high++, ended++;
+            low = most(most(low, start), pos);
+            high = least(least(high, start + length), stop);
             if (low < high) {
-                do_tokens(c, d, c.q, token + low, high - low, low - pos);
-                do_tokens(c, d, c.k, token + low, high - low, low - pos);
+                int64_t at = token + (low - start);
+                do_tokens(c, d, c.q, at, high - low, low - pos);
+                do_tokens(c, d, c.k, at, high - low, low - pos);
             }
             token += length;
         }
-        if (!c.rest && !c.gathered && stop < end) load_table(c, stop, end);
+        if (!c.rest && !c.gathered && next < end) load_table(c, next, end);
     }
 }
 
@@ -264,16 +288,18 @@ __aicore__ inline void do_pass(Core<T, C> &c, Gathers &d, const RopeGradPlan &t,
     uint32_t core = GetBlockIdx(), last = t.cut_seq[core + 1];
     int64_t first = t.cut_token[core];
     for (uint32_t seq = t.cut_seq[core]; seq <= last && seq < t.batch; seq += t.group) {
-        uint32_t count = least(t.batch - seq, t.group), longest = 0;
+        uint32_t count = least(t.batch - seq, t.group);
         int64_t tokens = 0;
-        for (uint32_t i = seq; i < seq + count; i++) {
-            uint32_t length = length_of(t, lengths, i);
+        bool begins = seq == t.cut_seq[core], ends = seq == last;
+        Cut from{~(uint32_t)0, 0}, to{0, 0};
+        for (uint32_t i = seq; !(begins && ends) && i < seq + count; i++) {
+            uint32_t length = length_of(t, lengths, i), start = start_of(t, lengths, i);
             tokens += length;
-            longest = longest < length ? length : longest;
+            from.pos = least(from.pos, start);
+            to.pos = most(to.pos, start + length);
         }
-        Cut from{0, 0}, to{longest, 0};
-        if (seq == t.cut_seq[core]) from = Cut{t.cut_pos[core], t.cut_skip[core]};
-        if (seq == last) to = Cut{t.cut_pos[core + 1], t.cut_skip[core + 1]};
+        if (begins) from = Cut{t.cut_pos[core], t.cut_skip[core]};
+        if (ends) to = Cut{t.cut_pos[core + 1], t.cut_skip[core + 1]};
         do_group(c, d, t, lengths, seq, count, first, from, to);
         first += tokens;
     }
@@ -297,6 +323,7 @@ __aicore__ inline void set_up(Core<T, C> &c, TPipe &pipe, const RopeGradPlan &t)
     if (t.tile_bytes > 0) {
         pipe.InitBuffer(c.tile_buf, t.tile_bytes);
         c.x_wide = c.tile_buf.template Get<float>();
+        c.x_turned = c.strips ? c.x_wide : c.x_wide[t.slice];
         if (c.exact) c.x_sin = c.x_wide[t.x_sin_at / sizeof(float)];
     }
 }
@@ -338,6 +365,7 @@ __aicore__ inline void run(const RopeGradPlan &t, const uint32_t *lengths, GM_AD
     c.native = t.native != 0;
     c.rest = false;
     c.width = t.width;
+    c.slice = t.slice;
     set_up(c, pipe, t);
     if (!c.strips) {
         c.columns = c.padded = c.half_row;
@@ -345,16 +373,24 @@ __aicore__ inline void run(const RopeGradPlan &t, const uint32_t *lengths, GM_AD
         do_pass(c, d, t, lengths);
         return;
     }
+    c.rest = true;
+    for (uint32_t behind = 0; behind < 2; behind++) { /* columns before the rotated ones, too */
+        uint32_t end = behind ? c.head : t.slice;
+        for (c.column = behind ? t.slice + c.rotated : 0; c.column < end; c.column += t.width) {
+            c.columns = least(t.width, end - c.column);
+            c.head_step = c.padded = up(c.columns, 32 / sizeof(T));
+            do_pass(c, d, t, lengths);
+        }
+    }
+    c.rest = false;
+    c.q.x = c.q.x[t.slice]; /* columns are those of cos from here on */
+    c.q.y = c.q.y[t.slice];
+    c.k.x = c.k.x[t.slice];
+    c.k.y = c.k.y[t.slice];
     for (c.column = 0; c.column < c.half_row; c.column += t.columns) {
         c.columns = least(t.columns, c.half_row - c.column);
         c.padded = up(c.columns, 32 / sizeof(T));
         c.head_step = c.width = 2 * c.padded;
-        do_pass(c, d, t, lengths);
-    }
-    c.rest = true;
-    for (c.column = c.rotated; c.column < c.head; c.column += t.width) {
-        c.columns = least(t.width, c.head - c.column);
-        c.head_step = c.padded = up(c.columns, 32 / sizeof(T));
         do_pass(c, d, t, lengths);
     }
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a core works with in RopeGrad, and the steps that everything is made of: load, store, scale
- * by a coefficient, add the other half. A head has D columns, of which the first R = 2 * h are
+ * by a coefficient, add the other half. A head has D columns, of which R = 2 * h in a row are
  * rotated; a row of cos or sin has R. Heads lie in the UB as they do in memory if their halves
  * begin at blocks, or if a gather brings partners together (rope_grad_gather.h). Else, and where a
  * head is too wide, a tile has a strip of every half head: a range of its columns, filled up to
- * whole blocks. Strips follow each other, the last ones are those of the columns behind R.
+ * whole blocks. Strips follow each other, the first ones are those of the columns that are not
+ * rotated.
  */
 #ifndef ROPE_GRAD_CORE_H
 #define ROPE_GRAD_CORE_H
@@ -37,9 +38,11 @@ template <typename T, typename C> struct Core {
     TBuf<TPosition::VECCALC> table_buf, tile_buf, places_buf;
     LocalTensor<float> cos, sin;      /* of a block of positions; default formula: cos holds w */
     LocalTensor<half> w;              /* fp16, default formula */
-    LocalTensor<float> x_wide;        /* a tile in fp32 */
+    LocalTensor<float> x_wide;        /* a tile in fp32, */
+    LocalTensor<float> x_turned;      /* and its first rotated column */
     LocalTensor<float> x_sin;         /* exact_grad: what comes from the other halves */
     uint32_t head, rotated, half_row; /* D, R, h */
+    uint32_t slice;                   /* the first column that is rotated */
     uint32_t column, columns;         /* strips: of each half the columns [column, + columns) */
     uint32_t padded;                  /* strips: columns rounded up to whole 32 bytes, else h */
     uint32_t head_step, width;        /* elements of a head in the UB, and of a row of cos */
@@ -49,7 +52,7 @@ template <typename T, typename C> struct Core {
     bool exact;
     bool partial; /* R < D */
     bool gathered, strips;
-    bool rest;   /* the strip is one of the columns behind R, which are copied */
+    bool rest;   /* the strip is one of the columns that are not rotated but copied */
     bool native; /* w is formed in T itself, see op_tiling/rope_tiling.c */
 };
 

@@ -41,10 +41,10 @@ __aicore__ inline uint32_t in_blocks(uint32_t items) {
 template <typename T, typename C>
 __aicore__ inline void make_partners(const Core<T, C> &c, const LocalTensor<int32_t> &table,
                                      uint32_t entries, uint32_t period, uint32_t used,
-                                     uint32_t unit) {
+                                     uint32_t unit, uint32_t slice) {
     uint32_t head = c.head / unit, pattern = least(in_blocks(head), period);
     make_table(table, pattern, 0, 4, 4);
-    swap_halves(table, least(pattern, used), head, c.half_row / unit);
+    swap_halves(table, slice / unit, least(pattern, used), head, c.half_row / unit);
     repeat_table(table, pattern, period, (int32_t)(4 * pattern));
     if (used < period) {
         clear_range(table, used, period);
@@ -57,20 +57,26 @@ __aicore__ inline void make_partners(const Core<T, C> &c, const LocalTensor<int3
  * first. */
 template <typename T, typename C>
 __aicore__ inline void make_spreads(const Core<T, C> &c, const LocalTensor<int32_t> &cos,
-                                    const LocalTensor<int32_t> &sin, uint32_t entries) {
+                                    const LocalTensor<int32_t> &sin, uint32_t entries,
+                                    uint32_t slice) {
     make_table(sin, c.width, 0, 4, 4);
     for (uint32_t at = c.head; at < c.width; at += c.head) {
         add_to_range(sin, at, c.width, -(int32_t)(4 * c.head));
     }
     for (uint32_t at = 0; c.partial && at < c.width; at += c.head) {
-        clear_range(sin, at + c.rotated, at + c.head);
+        uint32_t first = at + slice, end = first + c.rotated;
+        if (slice > 0) {
+            clear_range(sin, at, first);
+            add_to_range(sin, first, end, -(int32_t)(4 * slice));
+        }
+        if (end < at + c.head) clear_range(sin, end, at + c.head);
     }
     if (c.width != c.rotated) {
         vector_done();
         DataCopy(cos, sin, c.width);
         repeat_table(cos, c.width, entries, (int32_t)(4 * c.rotated));
     }
-    swap_halves(sin, c.width, c.head, c.half_row);
+    swap_halves(sin, slice, c.width, c.head, c.half_row);
     repeat_table(sin, c.width, entries, (int32_t)(4 * c.rotated));
 }
 

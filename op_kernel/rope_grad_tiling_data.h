@@ -4,13 +4,15 @@
  * The room for lengths has two sizes, so that a small batch does not copy a large list: key 0 reads
  * RopeGradFew, key 1 reads RopeGradMany. Length i is `shortest` plus the number in bits
  * [i * bits, (i + 1) * bits) of the list: with bits = 0 all are alike, and there may be any number
- * of them.
+ * of them. Behind the lengths, from bit starts_at on, lie the starts in the same way: the row of
+ * cos of the first token of sequence i is `first_row` plus a number of `row_bits` bits.
  *
  * The sequences, empty ones left out, form groups of `group` neighbours. Inside a group the rows
- * are walked position by position through all sequences that are long enough, so that a row of cos
- * and sin serves all of them. Core c works from cut c to cut c + 1 of that walk. A cut is a group
- * (its first sequence cut_seq and the first token of that one, cut_token), a position cut_pos, and
- * the number cut_skip of sequences that reach this position and are already done with it.
+ * are walked position by position through all sequences that have this position, so that a row of
+ * cos and sin serves all of them. Core c works from cut c to cut c + 1 of that walk. A cut is a
+ * group (its first sequence cut_seq and the first token of that one, cut_token), a position
+ * cut_pos, and the number cut_skip of sequences that have this position and are already done with
+ * it.
  */
 #ifndef ROPE_GRAD_TILING_DATA_H
 #define ROPE_GRAD_TILING_DATA_H
@@ -23,7 +25,8 @@
 #define ROPE_GRAD_PERIOD   2048
 #define ROPE_GRAD_PARTNERS 2048
 #define ROPE_GRAD_SPREAD   512
-/* words of the list of lengths; 8 KB, since static shapes hold it twice on a stack of 32 KB */
+/* words of the list of lengths and starts; 8 KB, since static shapes hold the list twice on a stack
+ * of 32 KB */
 #define ROPE_GRAD_FEW  64
 #define ROPE_GRAD_MANY 2048
 
@@ -31,6 +34,8 @@ typedef struct RopeGradPlan {
     /* D, columns of a head, and R, those of them that are rotated */
     uint32_t head;
     uint32_t rotated;
+    /* the first of them */
+    uint32_t slice;
     uint32_t q_heads;
     uint32_t k_heads;
     /* 0: default formula, 1: true gradient */
@@ -68,6 +73,10 @@ typedef struct RopeGradPlan {
     /* length of a sequence; bits of a length beyond this one, 0 to 31 */
     uint32_t shortest;
     uint32_t bits;
+    /* the first row of cos that a sequence starts at; bits of a start beyond it, 0 to 31 */
+    uint32_t first_row;
+    uint32_t row_bits;
+    uint32_t starts_at;
     /* The UB in bytes: `depth` buffers for tiles on the way in, and as many on the way out, */
     uint32_t depth;
     uint32_t x_bytes;
@@ -89,7 +98,7 @@ typedef struct RopeGradPlan {
     int64_t cut_token[ROPE_GRAD_CORES + 1];
 } RopeGradPlan;
 
-/* Two words more: a length is read from two, and sizes are multiples of 8 bytes. */
+/* Two words more: a number is read from two, and sizes are multiples of 8 bytes. */
 typedef struct RopeGradFew {
     RopeGradPlan plan;
     uint32_t lengths[ROPE_GRAD_FEW + 2];

@@ -83,6 +83,8 @@ template <typename T> struct Kernel {
     LocalTensor<float> w_dy, w_x, w_swap;
     /* cos * dy, which becomes dx, and sin * dy */
     LocalTensor<float> w_dx, w_other;
+    /* dy of a slot, the same swapped, and dx of a slot in fp32, from the first rotated column on */
+    LocalTensor<float> turned_dy[2], turned_swap, turned_dx[2];
     /* both of them at once: what is summed to dcos and dsin */
     LocalTensor<float> terms;
     LocalTensor<float> cosines, sums, signs;
@@ -258,6 +260,17 @@ template <typename T, int MODE> __aicore__ inline void set_up_work(Kernel<T> &k,
     k.sums = all[t.sums_at];
     k.signs = all[t.signs_at];
     k.table = all[t.table_at].template ReinterpretCast<int32_t>();
+    uint32_t first = t.with_tails ? (uint32_t)t.slice : 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        if constexpr (sizeof(T) == 4) {
+            k.turned_dy[i] = k.dy_in[i][first];
+            k.turned_dx[i] = k.dx_out[i][first];
+        } else {
+            k.turned_dy[i] = k.w_dy[first];
+            k.turned_dx[i] = k.w_dx[first];
+        }
+    }
+    k.turned_swap = k.w_swap[first];
     if constexpr (MODE == ROTARY_TURNED) {
         uint32_t words = (uint32_t)t.half * sizeof(Table<T>) / 4; /* of 32 bits, in a half */
         make_turn_table(k.table, t.table, (uint32_t)t.row, words);

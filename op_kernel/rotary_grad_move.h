@@ -118,8 +118,8 @@ __aicore__ inline void move_rows(const LocalTensor<T> &ub, const GlobalTensor<T>
         int64_t column = PAIRS ? 2 * s.column : s.column, width = PAIRS ? 2 * s.width : s.width;
         uint32_t parts = PAIRS ? 1 : 2 * t.rotations, apart = area.rows * s.row;
         for (uint32_t part = 0; part < parts; part++) {
-            move_columns<T, IN>(ub[part * s.pitch], gm, area, row, column + part * t.half, width,
-                                s.row, apart);
+            move_columns<T, IN>(ub[part * s.pitch], gm, area, row, t.slice + column + part * t.half,
+                                width, s.row, apart);
         }
         return;
     }

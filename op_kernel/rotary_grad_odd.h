@@ -36,12 +36,16 @@ using namespace rows;
 using rotary::Args;
 using rotary::copy_in;
 using rotary::copy_out;
+using rotary::MIXED;
+using rotary::Table;
 
-/* T is the type of everything. */
+/* T is the type of dy, x and dx; Table<T>, that of cos, sin and their gradients, may be fp32 beside
+ * 16 bits. */
 template <typename T> struct Kernel {
     const RotaryGradTiling *t;
     /* sum: dcos, dsin */
-    GlobalTensor<T> dy, x, dx, cos, sin, sum[2];
+    GlobalTensor<T> dy, x, dx;
+    GlobalTensor<Table<T>> cos, sin, sum[2];
     /* [segment][dcos, dsin][line][row] */
     GlobalTensor<float> partial;
     TBuf<TPosition::VECIN> in, in_cos;
@@ -53,20 +57,23 @@ template <typename T> struct Kernel {
      * last, and is widened first. */
     uint32_t places;
     TEventID x_free[2];
-    LocalTensor<T> dy_in[2], x_in[2], cos_in[2], sum_out[2];
+    LocalTensor<T> dy_in[2], x_in[2];
+    LocalTensor<Table<T>> cos_in[2], sum_out[2];
     /* one is enough: it is needed at the end of a tile */
     LocalTensor<T> dx_out;
     /* tiles in fp32; swapped: dy in its partner's place */
     LocalTensor<float> w_dy, swapped, w_x, spare;
     /* a slab each */
     LocalTensor<float> cosines, sines;
-    /* cos and sin with rows repeated to fill blocks, in T and in fp32; the latter may be the slabs
-     */
+    /* cos and sin with rows repeated to fill blocks, in 16 bits and in fp32; the latter may be the
+     * slabs */
     LocalTensor<T> coarse[2];
     LocalTensor<float> rows[2], signs, sums;
     /* byte offsets of gathers: partners in a row, and of blocks; where coefficients come from, by
      * words and by blocks; groups to rows; halves to pairs, with partners swapped too, and back */
     LocalTensor<int32_t> turn, blocks, coef[2], spread, pack, pair, pair_sin, halve[2];
+    /* turn and pair for elements of a table: others only where these are wider */
+    LocalTensor<int32_t> turn_sin, pair_cos;
 };
 
 /* Neighbouring numbers: whole repeats, and what is left. */
@@ -184,7 +191,7 @@ AICORE_INLINE void gather_blocks(const LocalTensor<float> &to, const LocalTensor
             GatherRepeatParams(1, 8));
 }
 
-/* Bytes that an offset of the tables of rows stands for. */
+/* Bytes that an offset stands for, where rows of T are turned. */
 template <typename T> AICORE_INLINE uint32_t row_unit(const RotaryGradTiling &t) {
     return sizeof(T) == 2 && t.reach % 2 != 0 ? 2 : 4;
 }
@@ -296,24 +303,24 @@ __aicore__ inline void make_odd_signs(const LocalTensor<float> &signs, uint32_t 
  */
 template <typename T> __aicore__ inline void make_coefficients(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
-    uint32_t unit = row_unit<T>(t), items = (uint32_t)(t.row * sizeof(T) / unit),
+    uint32_t unit = row_unit<Table<T>>(t), items = (uint32_t)(t.row * sizeof(Table<T>) / unit),
              count = t.tile_cos * t.fill * items;
     LocalTensor<int32_t> places = k.swapped.template ReinterpretCast<int32_t>();
     make_spread(places, count, t.fill, items, 4); /* offsets in tables */
     LocalTensor<uint32_t> offsets = places.template ReinterpretCast<uint32_t>();
     if (t.planes) {
-        Gather(k.coef[0], k.pair, offsets, 0, count);
+        Gather(k.coef[0], k.pair_cos, offsets, 0, count);
     } else {
         make_spread(k.coef[0], count, t.fill, items, unit);
     }
-    Gather(k.coef[1], t.planes ? k.pair_sin : k.turn, offsets, 0, count);
+    Gather(k.coef[1], t.planes ? k.pair_sin : k.turn_sin, offsets, 0, count);
     ResetMask();
     vector_done();
 }
 
 template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
-    constexpr uint32_t size = sizeof(T);
+    constexpr uint32_t size = sizeof(T), table = sizeof(Table<T>);
     uint32_t row = (uint32_t)t.row, reach = t.reach, unit = row_unit<T>(t),
              each = t.tile_cos * t.fill * row; /* of cos, with rows repeated */
     make_turn(k.turn, t.turn, reach * size / unit, unit);
@@ -321,11 +328,17 @@ template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
         make_turn(k.blocks, t.tile / BLOCK, reach / BLOCK, 32);
         Duplicate(k.w_dy, 0.0f, (int32_t)t.tile); /* gathers read up to a repeat too much */
     }
+    if constexpr (MIXED<T>) {
+        make_turn(k.turn_sin, t.sums, reach, table);
+    }
     if (t.planes) {
         make_pair(k.pair, t.pair, row, size, false);
-        make_pair(k.pair_sin, t.sums, row, size, true);
-        make_halve(k.halve[0], t.sums, row, size, false);
-        make_halve(k.halve[1], t.sums, row, size, true);
+        if constexpr (MIXED<T>) {
+            make_pair(k.pair_cos, t.sums, row, table, false);
+        }
+        make_pair(k.pair_sin, t.sums, row, table, true);
+        make_halve(k.halve[0], t.sums, row, table, false);
+        make_halve(k.halve[1], t.sums, row, table, true);
     }
     if (t.fill > 1) {
         make_coefficients(k);
@@ -344,7 +357,7 @@ template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
     /* what is rounded up to repeats */
     Duplicate(k.spare, 0.0f, (int32_t)(2 * t.fill * t.sums));
     Duplicate(k.swapped, 0.0f, (int32_t)(2 * t.fill * t.sums));
-    if constexpr (sizeof(T) == 2) {
+    if constexpr (sizeof(Table<T>) == 2) {
         Duplicate(k.coarse[0].template ReinterpretCast<int32_t>(), (int32_t)0,
                   (int32_t)up(each, LANES));
     }
@@ -404,12 +417,12 @@ template <typename T> __aicore__ inline void place_slots(Kernel<T> &k) {
     if (t.with_x) {
         k.x_in[0] = k.dy_in[0][places * tile + shift];
         k.x_in[1] = k.x_in[0][(size / 2 - 1) * tile];
-        k.sum_out[0] = k.out_sum.template Get<T>();
-        k.sum_out[1] = k.sum_out[0][t.sum_bytes / size];
+        k.sum_out[0] = k.out_sum.template Get<Table<T>>();
+        k.sum_out[1] = k.sum_out[0][t.sum_bytes / sizeof(Table<T>)];
     }
     k.dx_out = k.out_dx.template Get<T>()[shift];
-    k.cos_in[0] = k.in_cos.template Get<T>();
-    k.cos_in[1] = k.cos_in[0][t.cos_bytes / size];
+    k.cos_in[0] = k.in_cos.template Get<Table<T>>();
+    k.cos_in[1] = k.cos_in[0][t.cos_bytes / sizeof(Table<T>)];
 }
 
 /* Places to work in, as tiling has laid them out. */
@@ -425,7 +438,7 @@ template <typename T> __aicore__ inline void place_work(Kernel<T> &k) {
     k.sines = all[t.other_at];
     k.rows[0] = t.group > t.fill ? all[t.rows_at] : k.cosines;
     k.rows[1] = t.group > t.fill ? k.rows[0][t.rows_floats] : k.sines;
-    if constexpr (sizeof(T) == 2) {
+    if constexpr (sizeof(Table<T>) == 2) {
         k.coarse[0] = all[t.coarse_at].template ReinterpretCast<T>();
         k.coarse[1] = k.coarse[0][up(t.tile_cos * t.fill * (uint32_t)t.row, LANES)];
     }
@@ -439,6 +452,8 @@ template <typename T> __aicore__ inline void place_work(Kernel<T> &k) {
     k.pack = tables[t.pack_at];
     k.pair = tables[t.pair_at];
     k.pair_sin = k.pair[t.pair];
+    k.turn_sin = MIXED<T> ? tables[t.wide_at] : k.turn;
+    k.pair_cos = MIXED<T> ? k.turn_sin[t.wide] : k.pair;
     k.halve[0] = tables[t.halve_at];
     k.halve[1] = k.halve[0][t.halves];
 }
@@ -451,10 +466,10 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     k.dy.SetGlobalBuffer((__gm__ T *)args.dy);
     k.x.SetGlobalBuffer((__gm__ T *)args.x);
     k.dx.SetGlobalBuffer((__gm__ T *)args.dx);
-    k.cos.SetGlobalBuffer((__gm__ T *)args.cos);
-    k.sin.SetGlobalBuffer((__gm__ T *)args.sin);
-    k.sum[0].SetGlobalBuffer((__gm__ T *)args.dcos);
-    k.sum[1].SetGlobalBuffer((__gm__ T *)args.dsin);
+    k.cos.SetGlobalBuffer((__gm__ Table<T> *)args.cos);
+    k.sin.SetGlobalBuffer((__gm__ Table<T> *)args.sin);
+    k.sum[0].SetGlobalBuffer((__gm__ Table<T> *)args.dcos);
+    k.sum[1].SetGlobalBuffer((__gm__ Table<T> *)args.dsin);
     if (t.stream) { /* read once, and too much to be in the L2 cache still */
         k.dy.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
         k.x.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);

@@ -101,28 +101,30 @@ AICORE_INLINE bool advance(const RotaryGradTiling &t, Walk &w, const Tile &tile)
 
 /* dcos (0) or dsin (1) of 16 bits, or where its rows are as they will be: to `out`. Returns where
  * it has gone. */
-template <typename T>
-AICORE_INLINE LocalTensor<T> narrow_sum(const LocalTensor<T> &out, const LocalTensor<float> &rows,
+template <typename C>
+AICORE_INLINE LocalTensor<C> narrow_sum(const LocalTensor<C> &out, const LocalTensor<float> &rows,
                                         const LocalTensor<float> &room, bool moved, Run run) {
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(C) == 4) {
         if (!moved) {
             Muls(out, rows, 1.0f, (int32_t)(run.full * LANES + run.rest));
         }
         return rows;
     } else {
-        LocalTensor<T> to = moved ? room.template ReinterpretCast<T>() : out;
+        LocalTensor<C> to = moved ? room.template ReinterpretCast<C>() : out;
         convert(to, rows, run);
         return to;
     }
 }
 
-/* `count` elements of dcos, and of dsin, whole rows summed up, to T: the sign of dsin, its order,
- * and the order of halves are put right. Spoils the rows; a barrier has gone before. */
+/* `count` elements of dcos, and of dsin, whole rows summed up, to the table's type: the sign of
+ * dsin, its order, and the order of halves are put right. Spoils the rows; a barrier has gone
+ * before. */
 template <typename T>
 AICORE_INLINE void finish_sums(Kernel<T> &k, const Rows &rows, uint32_t count, Run run, bool first,
                                bool second) {
     const RotaryGradTiling &t = *k.t;
-    LocalTensor<T> dcos, dsin;
+    using C = Table<T>;
+    LocalTensor<C> dcos, dsin;
     if (second) {
         flat<MUL>(rows.dsin, rows.dsin, k.signs, run);
         vector_done();
@@ -133,12 +135,13 @@ AICORE_INLINE void finish_sums(Kernel<T> &k, const Rows &rows, uint32_t count, R
     }
     vector_done();
     if (second && t.planes) {
-        gather(k.sum_out[1], dsin, k.halve[1], 0, count, sizeof(T));
+        gather(k.sum_out[1], dsin, k.halve[1], 0, count, sizeof(C));
     } else if (second) {
-        gather_rows(k.sum_out[1], dsin, k.turn, t.turn, count, row_unit<T>(t));
+        gather_rows(k.sum_out[1], dsin, k.turn_sin, MIXED<T> ? t.sums : t.turn, count,
+                    row_unit<C>(t));
     }
     if (first && t.planes) {
-        gather(k.sum_out[0], dcos, k.halve[0], 0, count, sizeof(T));
+        gather(k.sum_out[0], dcos, k.halve[0], 0, count, sizeof(C));
     }
 }
 
@@ -234,23 +237,23 @@ __aicore__ inline void join_rows(Kernel<T> &k, int64_t line, uint32_t lines, uin
 /* dcos and dsin where there is nothing to sum. */
 template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
-    constexpr int64_t block = 32 / sizeof(T);
+    constexpr int64_t size = sizeof(Table<T>), block = 32 / size;
     int64_t blocks = (t.zeros + block - 1) / block, cores = GetBlockNum(), core = GetBlockIdx();
     int64_t from = blocks * core / cores * block, to = blocks * (core + 1) / cores * block,
-            most = t.tile_bytes / sizeof(T);
+            most = t.tile_bytes / size;
     to = to < t.zeros ? to : t.zeros;
     if (from >= to) {
         return;
     }
-    const LocalTensor<T> &zero = k.dx_out;
+    LocalTensor<Table<T>> zero = k.dx_out.template ReinterpretCast<Table<T>>();
     WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
     Duplicate(zero.template ReinterpretCast<int32_t>(), (int32_t)0, (int32_t)(t.tile_bytes / 4));
     SetFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);
     WaitFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);
     for (; from < to; from += most) {
         int64_t n = to - from < most ? to - from : most;
-        copy_out(k.sum[0][from], zero, 1, n * sizeof(T), 0, 0);
-        copy_out(k.sum[1][from], zero, 1, n * sizeof(T), 0, 0);
+        copy_out(k.sum[0][from], zero, 1, n * size, 0, 0);
+        copy_out(k.sum[1][from], zero, 1, n * size, 0, 0);
     }
     SetFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
 }
@@ -267,7 +270,7 @@ template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
     fetch(k, next);
     fetch_x(k, next);
     make_tables(k);
-    if constexpr (sizeof(T) == 2) {
+    if constexpr (sizeof(Table<T>) == 2) {
         turn_cosines(k, next);
         vector_done();
     }
@@ -349,21 +352,18 @@ template <typename T> __aicore__ inline void join_all(Kernel<T> &k) {
     }
 }
 
-/* JOIN: the sums of a row are spread over cores. Tiling never takes this path where tables are
- * wider than data; no code is made for it. */
-template <typename T, typename TC, bool JOIN>
+/* JOIN: the sums of a row are spread over cores. */
+template <typename T, bool JOIN>
 __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
-    if constexpr (sizeof(T) == sizeof(TC)) {
-        TPipe pipe;
-        Kernel<T> k;
-        set_up(k, t, args, pipe);
-        run_all(k, args);
-        if constexpr (JOIN) {
-            SyncAll();
-            join_all(k);
-        }
-        close_slots(k, pipe);
+    TPipe pipe;
+    Kernel<T> k;
+    set_up(k, t, args, pipe);
+    run_all(k, args);
+    if constexpr (JOIN) {
+        SyncAll();
+        join_all(k);
     }
+    close_slots(k, pipe);
 }
 
 } // namespace odd

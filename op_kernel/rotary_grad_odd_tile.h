@@ -222,11 +222,11 @@ template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     const Shape &s = *tile.shape;
     if (tile.opens) {
-        const LocalTensor<T> &in = k.cos_in[tile.cos_slot];
+        const LocalTensor<Table<T>> &in = k.cos_in[tile.cos_slot];
         int64_t at = tile.line * t.row;
         WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[tile.cos_slot]);
         load_run(in, k.cos[at], s.count);
-        load_run(in[t.cos_bytes / 2 / sizeof(T)], k.sin[at], s.count);
+        load_run(in[t.cos_bytes / 2 / sizeof(Table<T>)], k.sin[at], s.count);
         SetFlag<HardEvent::MTE2_V>(k.slots.cos_full[tile.cos_slot]);
     }
     int64_t at = tile.first * t.row;
@@ -246,14 +246,16 @@ template <typename T> AICORE_INLINE void fetch_x(Kernel<T> &k, const Tile &tile)
 }
 
 /* cos and sin of a tile on their way to slabs, in four steps; sin comes to its partner's place,
- * with the sign it has in dx. First, of 16 bits: rows are repeated, partners change places. */
+ * with the sign it has in dx. First: rows are repeated, partners change places, in the table's
+ * type. */
 template <typename T> AICORE_INLINE void turn_cosines(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     const Shape &s = *tile.shape;
-    uint32_t unit = row_unit<T>(t);
-    LocalTensor<T> cos = k.cos_in[tile.cos_slot], sin = cos[t.cos_bytes / 2 / sizeof(T)];
-    LocalTensor<T> to[2];
-    if constexpr (sizeof(T) == 4) {
+    using C = Table<T>;
+    uint32_t unit = row_unit<C>(t);
+    LocalTensor<C> cos = k.cos_in[tile.cos_slot], sin = cos[t.cos_bytes / 2 / sizeof(C)];
+    LocalTensor<C> to[2];
+    if constexpr (sizeof(C) == 4) {
         to[0] = k.rows[0];
         to[1] = k.rows[1];
     } else {
@@ -265,20 +267,20 @@ template <typename T> AICORE_INLINE void turn_cosines(Kernel<T> &k, const Tile &
         gather(to[0], cos, k.coef[0], 0, s.each, unit);
         gather(to[1], sin, k.coef[1], 0, s.each, unit);
     } else if (t.planes) {
-        gather_rows(to[0], cos, k.pair, t.pair, s.count, sizeof(T));
-        gather(to[1], sin, k.pair_sin, 0, s.count, sizeof(T));
+        gather_rows(to[0], cos, k.pair_cos, MIXED<T> ? t.sums : t.pair, s.count, sizeof(C));
+        gather(to[1], sin, k.pair_sin, 0, s.count, sizeof(C));
     } else {
-        gather_rows(to[1], sin, k.turn, t.turn, s.count, unit);
-        if constexpr (sizeof(T) == 4) {
+        gather_rows(to[1], sin, k.turn_sin, MIXED<T> ? t.sums : t.turn, s.count, unit);
+        if constexpr (sizeof(C) == 4) {
             Muls(to[0], cos, 1.0f, (int32_t)s.count);
         }
     }
 }
 
-/* Second: to fp32. */
+/* Second: to fp32. What is fp32 already has no step before this one. */
 template <typename T> AICORE_INLINE void widen_cosines(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
-    if constexpr (sizeof(T) == 2) {
+    if constexpr (sizeof(Table<T>) == 2) {
         bool moved = t.fill > 1 || t.planes;
         Run each = run_of(up(tile.shape->each, LANES));
         if (moved) {
@@ -296,7 +298,8 @@ template <typename T> AICORE_INLINE void widen_cosines(Kernel<T> &k, const Tile 
 /* Third: the sign. */
 template <typename T> AICORE_INLINE void sign_sines(Kernel<T> &k, const Tile &tile) {
     uint32_t each = tile.shape->each;
-    flat<MUL>(k.rows[1], k.rows[1], k.signs, run_of(sizeof(T) == 4 ? each : up(each, LANES)));
+    flat<MUL>(k.rows[1], k.rows[1], k.signs,
+              run_of(sizeof(Table<T>) == 4 ? each : up(each, LANES)));
 }
 
 /* Fourth: what fills blocks is repeated. */
@@ -569,7 +572,7 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
     }
     WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
     times_slab(s, dx, k.cosines, dy);
-    if (!wide && next.opens) {
+    if (sizeof(Table<T>) == 2 && next.opens) {
         turn_cosines(k, next);
     }
     vector_done();

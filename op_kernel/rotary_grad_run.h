@@ -7,7 +7,6 @@
 #ifndef ROTARY_GRAD_RUN_H
 #define ROTARY_GRAD_RUN_H
 
-#include "rotary_grad_alone.h"
 #include "rotary_grad_tile.h"
 
 namespace rotary {
@@ -335,15 +334,43 @@ template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
     free_out(k, slot);
 }
 
+/* All of dy, to be read in the workspace: its dx comes into its place strip by strip, and pairs of
+ * dx lie where other strips have their halves. */
+template <typename T> __aicore__ inline void keep_dy(Kernel<T> &k, const Args &args, bool join) {
+    const RotaryGradTiling &t = *k.t;
+    int64_t all = t.lines / t.strips / t.cos_rows * t.slab_stride * t.dy_row;
+    int64_t sums = join ? t.segments * 2 * t.lines * t.sum_row * 4 : 0;
+    LocalTensor<T> tile = k.out_dx.template Get<T>();
+    GlobalTensor<T> kept;
+    kept.SetGlobalBuffer((__gm__ T *)(GetUserWorkspace(args.workspace) + sums));
+    for (int64_t at = 0; at < all; at += t.tile) {
+        int64_t length = (all - at < t.tile ? all - at : t.tile) * sizeof(T);
+        copy_in(tile, k.dy[at], 1, length, 0, 0, 0);
+        PipeBarrier<PIPE_ALL>();
+        copy_out(kept[at], tile, 1, length, 0, 0);
+        PipeBarrier<PIPE_ALL>();
+    }
+    k.dy = kept;
+}
+
 /* The share of a core. MODE as in rotary_grad.h; JOIN: the sums of a row are spread over cores. */
 template <typename T, int MODE, bool JOIN>
-__aicore__ inline void run_shares(const RotaryGradTiling &t, const Args &args, TPipe &pipe,
-                                  int64_t core, int64_t cores) {
+__aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
+    TPipe pipe;
     Kernel<T> k;
+    int64_t cores = GetBlockNum(), core = GetBlockIdx();
     set_up<T>(k, t, args, pipe);
     int64_t units = (t.lines + t.unit - 1) / t.unit, items = units * t.segments;
     k.item = items * core / cores;
     k.end = items * (core + 1) / cores;
+    bool mixes = MODE == ROTARY_PLANES && t.strips > 1;
+    if (args.dy == args.dx && (mixes || t.ragged)) { /* dx of a core is dy of others */
+        k.item = core == 0 ? 0 : items;
+        k.end = items;
+        if (mixes && core == 0) {
+            keep_dy(k, args, JOIN);
+        }
+    }
     if (JOIN) {
         k.partial.SetGlobalBuffer((__gm__ float *)GetUserWorkspace(args.workspace));
     }
@@ -372,31 +399,6 @@ __aicore__ inline void run_shares(const RotaryGradTiling &t, const Args &args, T
         }
     }
     close_slots(k, pipe);
-}
-
-/* The cores that make dx alone do so as if there were no x. */
-template <typename T, int MODE, bool JOIN>
-__aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
-    TPipe pipe;
-    int64_t cores = GetBlockNum(), core = GetBlockIdx();
-    const RotaryGradTiling *plan = &t;
-    RotaryGradTiling dx;
-    if (MODE == ROTARY_HALVES && !JOIN && t.alone > 0) {
-        int64_t alone = t.alone < cores ? t.alone : cores - 1;
-        if (core < alone || cores == 1) {
-            sum_alone<T>(t, args, pipe, core, cores == 1 ? 1 : alone);
-            if (core < alone) {
-                return;
-            }
-            pipe.Reset();
-        }
-        dx = t;
-        dx.with_x = dx.levels = 0;
-        plan = &dx;
-        core -= alone;
-        cores -= alone;
-    }
-    run_shares<T, MODE, JOIN>(*plan, args, pipe, core, cores);
 }
 
 } // namespace rotary

@@ -285,16 +285,16 @@ AICORE_INLINE void accumulate(Kernel<T> &k, const Band &band, const Spot &spot) 
 template <typename T, int MODE>
 AICORE_INLINE const LocalTensor<float> &dy_of(const Kernel<T> &k, uint32_t slot) {
     if constexpr (sizeof(T) == 4) {
-        return k.dy_in[slot];
+        return k.turned_dy[slot];
     } else {
-        return k.w_dy;
+        return k.turned_dy[0];
     }
 }
 
 template <typename T, int MODE>
 AICORE_INLINE const LocalTensor<float> &partner_of(const Kernel<T> &k, uint32_t slot) {
     if constexpr (SWAPPED<MODE>) {
-        return k.w_swap;
+        return k.turned_swap;
     } else {
         return dy_of<T, MODE>(k, slot);
     }
@@ -312,7 +312,9 @@ AICORE_INLINE const LocalTensor<float> &x_of(const Kernel<T> &k, uint32_t slot) 
 template <typename T, int MODE>
 AICORE_INLINE const LocalTensor<float> &dx_of(const Kernel<T> &k, uint32_t slot) {
     if constexpr (sizeof(T) == 4 && MODE != ROTARY_PLANES) {
-        return k.dx_out[slot];
+        return k.turned_dx[slot];
+    } else if constexpr (MODE != ROTARY_PLANES) {
+        return k.turned_dx[0];
     } else {
         return k.w_dx;
     }

@@ -31,9 +31,9 @@
  *     row      | first half          | second half         |
  *     strips   | 0  | 1  | 2  | 3  | | 0  | 1  | 2  | 3  | |
  *
- * cos may have fewer columns than dy: the first `row` elements of a row of dy are rotated, those
- * behind, its tail, are dx as they are. Where everything begins at 32-byte blocks, rows are in the
- * UB with their tails (with_tails); otherwise the two parts of a row come and go by themselves.
+ * cos may have fewer columns than dy: `row` elements of a row of dy, from `slice` on, are rotated,
+ * the others, its tails, are dx as they are. Where everything begins at 32-byte blocks, rows are in
+ * the UB with their tails (with_tails); otherwise the parts of a row come and go by themselves.
  *
  * A piece of work is `unit` lines and one segment. Neighbouring pieces are one core's.
  */
@@ -92,6 +92,8 @@ typedef struct RotaryGradTiling {
     /* elements of a row of cos in memory, and of dy */
     int64_t row;
     int64_t dy_row;
+    /* the first element of a row of dy that is rotated */
+    int64_t slice;
     int64_t half;
     /* elements of dcos, and of dsin, to be set to 0 */
     int64_t zeros;
@@ -185,12 +187,11 @@ typedef struct RotaryGradTiling {
     uint32_t pack_at;
     uint32_t pair_at;
     uint32_t halve_at;
+    /* tables for rows of cos that are wider than those of dy: entries of each */
+    uint32_t wide;
+    uint32_t wide_at;
     /* rows of dy and dx are in the UB with their tails */
     uint32_t with_tails;
-    /* Cores that do nothing but sum (rotary_grad_alone.h), 0: there are none; columns of a half
-     * that one of them has. Every chunk is a segment then, but nothing is partial. */
-    uint32_t alone;
-    uint32_t alone_width;
 } RotaryGradTiling;
 
 #endif

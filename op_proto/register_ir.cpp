@@ -25,5 +25,11 @@ struct RegisterIfOffered {
 
 } // namespace ge
 
+#ifdef ASCGRAD_IRDUMP
+bool ascgrad_in_place(const char *type, const char *input, const char *output);
+#define ASCGRAD_IN_PLACE(type, input, output)                                                      \
+    static const bool type##_##output = ascgrad_in_place(#type, #input, #output);
+#endif
+
 #define OperatorCreatorRegister RegisterIfOffered
 #include "inc/ascgrad_ops.h"

@@ -10,17 +10,18 @@
 enum { REF_QUERY, REF_ENCODER_QUERY, REF_KEY, REF_ENCODER_KEY, REF_VALUE, REF_ENCODER_VALUE };
 enum { REF_STREAMS = 6, REF_FORWARD_DIM = 64 };
 
-/* x is [batch, seq, heads, dim]; mean and rstd, [batch, seq, heads], are filled where there is a
- * norm; value streams have none. */
+/* x is [batch, seq, heads, dim]; mean and rstd, [batch, seq, heads] or, across heads, [batch, seq],
+ * are filled where there is a norm; value streams have none. */
 struct ref_stream {
     int64_t seq;
-    int norm; /* 0 to 4 */
+    int norm; /* 0 to 9 */
     struct ref_tensor x, mean, rstd, gamma, beta;
 };
 
 struct ref_forward {
-    int64_t batch, heads, dim, rope_rows; /* dim at most REF_FORWARD_DIM */
+    int64_t batch, heads[3], dim, rope_rows; /* query's, key's, value's; dim to REF_FORWARD_DIM */
     int rope, concat_order; /* 0 none, 1 interleave, 2 half; 1: the added part first */
+    int layout;             /* of the outputs: 1 is [batch, both lengths, heads, dim] */
     double eps;
     const double *sin, *cos; /* [rope_rows, dim] */
     struct ref_stream stream[REF_STREAMS];

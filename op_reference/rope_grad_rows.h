@@ -72,6 +72,35 @@ CASE("RopeGrad", "q=*[91,512] k=*[91,128] cos=*[41,64] sin=cos qSeqLen=30,20,41 
 CASE("RopeGrad", "q=*[91,384] k=*[91,96] cos=*[41,24] sin=cos qSeqLen=30,20,41 head_size=96 exact_grad=true fill=nan")
 CASE("RopeGrad", "q=*[91,4120] k=*[91,1030] cos=*[41,100] sin=cos qSeqLen=30,20,41 head_size=1030 exact_grad=true fill=nan")
 CASE("RopeGrad", "q=*[5,64] k=q cos=*[3,.] sin=cos qSeqLen=3,2 head_size=64")
+/* The rotated columns begin further on: in place (DeepSeek's last 64 of 192), in strips and gathered, at odd places, in the middle. */
+CASE("RopeGrad", "q=*[50,384] k=*[50,192] cos=*[30,64] sin=cos qSeqLen=30,20 head_size=192 slice_start=16|128 ?exact_grad=true")
+CASE("RopeGrad", "q=*[50,384] k=*[50,192] cos=*[30,64] sin=cos qSeqLen=30,20 head_size=192 slice_start=7|100 ?exact_grad=true")
+CASE("RopeGrad", "q=*[50,288] k=*[50,192] cos=*[30,24] sin=cos qSeqLen=30,20 head_size=96 slice_start=1|2|72 ?exact_grad=true")
+CASE("RopeGrad", "q=*[50,2500] k=*[50,500] cos=*[30,50] sin=cos qSeqLen=30,20 head_size=100 slice_start=50 ?exact_grad=true")
+CASE("RopeGrad", "q=*[11,6144] k=q cos=*[9,24] sin=cos qSeqLen=9,2 head_size=96 slice_start=72 ?exact_grad=true")
+CASE("RopeGrad", "q=*[71,455] k=*[71,195] cos=*[41,10] sin=cos qSeqLen=30,41 head_size=65 slice_start=55 ?exact_grad=true")
+CASE("RopeGrad", "q=*[49,896] k=*[49,35] cos=fp32[40,4] sin=cos qSeqLen=9,40 head_size=7 slice_start=2|3 ?exact_grad=true")
+CASE("RopeGrad", "q=*[5,2060] k=*[5,1030] cos=*[3,1026] sin=cos qSeqLen=3,2 head_size=1030 slice_start=3|4 ?exact_grad=true")
+CASE("RopeGrad", "q=*[5,6000] k=*[5,3000] cos=*[3,64] sin=cos qSeqLen=3,2 head_size=3000 slice_start=1500 ?exact_grad=true")
+CASE("RopeGrad", "q=*[5,5000] k=*[5,10000] cos=fp32[3,1000] sin=cos qSeqLen=3,2 head_size=5000 slice_start=4000 ?exact_grad=true")
+CASE("RopeGrad", "q=*[5,0] k=*[5,3000] cos=*[3,64] sin=cos qSeqLen=3,2 head_size=3000 slice_start=2000")
+CASE("RopeGrad", "q=*[91,576] k=*[91,192] cos=*[41,64] sin=cos qSeqLen=30,20,41 head_size=192 slice_start=128 exact_grad=true fill=inf|nan")
+CASE("RopeGrad", "q=*[91,384] k=*[91,96] cos=*[41,24] sin=cos qSeqLen=30,20,41 head_size=96 slice_start=40 exact_grad=true fill=nan")
+/* Sequences that start anywhere: continued ones, two pieces of each (context parallel), all at one place, far apart, one behind the other, empty. */
+CASE("RopeGrad", "q=*[11,128] k=q cos=*[64,.] sin=cos qSeqLen=2,1,4,4 start_positions=0,7,60,3 ?exact_grad=true")
+CASE("RopeGrad", "q=*[277,256] k=q cos=*[200,128] sin=cos qSeqLen=100,1,37,70,5,64 start_positions=100,199,0,130,9,64 ?exact_grad=true")
+CASE("RopeGrad", "q=*[160,192] k=*[160,64] cos=*[256,64] sin=cos qSeqLen=32,32,8,8,40,40 start_positions=32,192,8,48,40,200 ?exact_grad=true")
+CASE("RopeGrad", "q=*[323,192] k=*[323,64] cos=*[100,64] sin=cos qSeqLen=33,33,33,33,33,33,33,90,2 start_positions=9,9,9,9,9,9,9,9,9 ?exact_grad=true")
+CASE("RopeGrad", "q=*[12,72] k=*[12,144] cos=fp32[3000,.] sin=cos qSeqLen=5,1,6 start_positions=2000,0,2994 ?exact_grad=true")
+CASE("RopeGrad", "q=*[92,1536] k=*[92,384] cos=*[400,24] sin=cos qSeqLen=40,3,40,7,2 start_positions=360,0,17,200,203 ?exact_grad=true")
+CASE("RopeGrad", "q=*[91,2500] k=*[91,500] cos=*[141,100] sin=cos qSeqLen=30,20,41 start_positions=111,0,100 ?exact_grad=true")
+CASE("RopeGrad", "q=*[300,64] k=*[300,32] cos=*[300,16] sin=cos qSeqLen=100,200 start_positions=200,0 ?exact_grad=true")
+CASE("RopeGrad", "q=*[5,2052] k=*[5,1026] cos=*[9,1026] sin=cos qSeqLen=3,2 start_positions=6,1 ?exact_grad=true")
+CASE("RopeGrad", "q=*[5,64] k=q cos=*[9,.] sin=cos qSeqLen=0,3,0,0,2,0 start_positions=9,6,0,1,2,3")
+CASE("RopeGrad", "q=*[5,64] k=q cos=*[3,.] sin=cos qSeqLen=3,2 start_positions=0,0")
+CASE("RopeGrad", "q=*[5,64] k=q cos=*[3,.] sin=cos qSeqLen=3,2 start_positions=")
+CASE("RopeGrad", "q=*[92,384] k=*[92,192] cos=*[128,64] sin=cos qSeqLen=40,2,50 start_positions=88,10,0 head_size=192 slice_start=128 exact_grad=true fill=nan")
+CASE("RopeGrad", "q=*[105,32] k=q cos=*[70,.] sin=cos qSeqLen=2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2,1 start_positions=3,8,13,18,23,28,33,38,43,48,53,58,63,68,6,11,16,21,26,31,36,41,46,51,56,61,66,4,9,14,19,24,29,34,39,44,49,54,59,64,2,7,12,17,22,27,32,37,42,47,52,57,62,67,5,10,15,20,25,30,35,40,45,50,55,60,65,3,8,13")
 /* Sequences: none, empty, of one token, as many as fit the small table and more. */
 CASE("RopeGrad", "q=*[0,128] k=q cos=*[4,.] sin=cos qSeqLen=0,0")
 CASE("RopeGrad", "q=*[5,64] k=q cos=*[3,.] sin=cos qSeqLen=0,3,0,0,2,0")
@@ -84,6 +113,20 @@ CASE("RopeGrad", "q=*[598,32] k=*[598,16] cos=*[12,16] sin=cos qSeqLen=7,1,0,3,1
 /* a head of q is less than a period of the table that brings partners together, those of k are more */
 CASE("RopeGrad", "q=*[1217,8] k=*[1217,32] cos=*[1217,.] sin=cos qSeqLen=1217 exact_grad=true")
 /* Refusals. */
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,64] qSeqLen=2,1,4,4 head_size=128 slice_start=65",
+       "slice_start is 65, but must be between 0 and 64, the head size less the last dimension of cos")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,64] qSeqLen=2,1,4,4 head_size=128 slice_start=-1",
+       "slice_start is -1, but must be between 0 and 64")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,64] qSeqLen=2,1,4,4 slice_start=1",
+       "slice_start is 1, but must be between 0 and 0")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4 start_positions=0,0,0",
+       "start_positions has 3 entries, but must be empty, or have the 4 of qSeqLen")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4 start_positions=0,-1,0,0",
+       "start_positions[1] = -1 must be between 0 and 63: cos has 64 rows and qSeqLen[1] is 1")
+REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=2,1,4,4 start_positions=0,0,61,0",
+       "start_positions[2] = 61 must be between 0 and 60")
+REFUSE("RopeGrad", "q=fp16[7,128] k=fp16[7,128] cos=fp16[64,128] sin=fp16[64,128] qSeqLen=3,0,4 start_positions=0,65,0",
+       "start_positions[1] = 65 must be between 0 and 64")
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,64] qSeqLen=2,1,4,4 head_size=32",
        "head_size is 32, but must be 0, or between the last dimension of cos, 64, and")
 REFUSE("RopeGrad", "q=fp16[11,128] k=fp16[11,128] cos=fp16[64,64] sin=fp16[64,64] qSeqLen=2,1,4,4 head_size=-64",

@@ -21,7 +21,7 @@ CASE("RotaryMulGrad", "x=*[32,64,8] r1=*[1,1,.] r2=r1 dy=x")
 CASE("RotaryMulGrad", "x=*[2048,2,16] r1=*[1,.,.] r2=r1 dy=x")
 CASE("RotaryMulGrad", "x=*[1500,1,72] r1=*[1,1,.] r2=r1 dy=x")
 
-/* cores that only sum */
+/* few rows, one row of cos: the cores meet */
 CASE("RotaryMulGrad", "x=*[8,1,32,128] r1=*[1,1,1,.] r2=r1 dy=x")
 CASE("RotaryMulGrad", "x=*[8,32,1,64] r1=fp32[1,1,1,.] r2=r1 dy=x")
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * RotaryPositionEmbeddingGrad. dy, x, dx [..., D]; cos, sin, dcos, dsin [..., R] with some leading
- * axes 1, R <= D. The last D - R elements of a row are not rotated: their dx is dy. Of the others
- * the forward is y[j] = cos[j] * x[a(j)] + sin[j] * sign(j) * x[b(j)] with, for h = R / 2
- * and q = R / 4,
+ * axes 1, R <= D. R elements of a row, from the attribute slice_start on, are rotated; of the
+ * others dx is dy. Of the R elements the forward is y[j] = cos[j] * x[a(j)] + sin[j] * sign(j) *
+ * x[b(j)] with, for h = R / 2 and q = R / 4,
  *
  *   mode              a(j)                              b(j), sign(j)
  *   0 half            j                                 j+h, -1 for j < h;         j-h, +1 for j >=
@@ -64,20 +64,22 @@ void ref_rotary_position_embedding_grad(const struct ref_tensor *in,
         clear(&out[i]);
     }
     for (int64_t row = 0; row < rows && d > 0; row++) {
-        const double *g = dy->value + row * d;
-        double *dx = out[0].value + row * d, *dx_magnitude = out[0].magnitude + row * d;
+        int64_t first = row * d + attr[1].i;
+        const double *g = dy->value + first;
+        double *dx = out[0].value + first, *dx_magnitude = out[0].magnitude + first;
         int64_t at = ref_serving_row(&dy->shape, &cos->shape, row) * r;
-        for (int64_t j = r; j < d; j++) {
-            dx[j] = g[j];
+        for (int64_t j = row * d; j < (row + 1) * d; j++) {
+            bool rotated = j >= first && j < first + r;
+            out[0].value[j] = rotated ? 0 : dy->value[j];
         }
         for (int64_t j = 0; j < r; j++) {
             struct source from = source_of(attr[0].i, r, j);
             add(dx, dx_magnitude, from.a, cos->value[at + j] * g[j]);
             add(dx, dx_magnitude, from.b, from.sign * sin->value[at + j] * g[j]);
             if (x->present) {
-                add(out[1].value, out[1].magnitude, at + j, g[j] * x->value[row * d + from.a]);
+                add(out[1].value, out[1].magnitude, at + j, g[j] * x->value[first + from.a]);
                 add(out[2].value, out[2].magnitude, at + j,
-                    g[j] * from.sign * x->value[row * d + from.b]);
+                    g[j] * from.sign * x->value[first + from.b]);
             }
         }
     }

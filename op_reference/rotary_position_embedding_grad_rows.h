@@ -52,8 +52,8 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[90,1,2080] cos=*[1,1,.] sin=cos x=dy m
 CASE("RotaryPositionEmbeddingGrad", "dy=*[20000,8] cos=*[1,.] sin=cos x=dy mode=0")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[20000,6] cos=*[1,.] sin=cos x=dy mode=1")
 
-/* cores that only sum: chunks as far apart as a call can step, and further; rows of cos last; several rows of cos; wide
- * tables; tails; zeros, signs */
+/* few rows of dy for a row of cos, so that the cores meet: rows of cos last; several rows of cos; wide tables; tails;
+ * zeros, signs */
 CASE("RotaryPositionEmbeddingGrad", "dy=*[8,1,32,64|128] cos=*[1,1,1,.] sin=cos x=dy mode=0")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[3,1,100,96] cos=*[1,1,1,.] sin=cos x=dy mode=0")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[1,300,256] cos=*[1,1,.] sin=cos x=dy mode=2")
@@ -114,10 +114,24 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,50] cos=*[1,.,1,20] sin=cos x=dy
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,33] cos=fp32[1,.,1,12] sin=cos x=dy mode=0|1|2|3")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[3,2,2500] cos=*[.,1,1800] sin=cos mode=0|1|2|3")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[3,40,64] cos=*[.,.,16] sin=cos x=dy mode=1 fill=inf")
+/* The rotated columns begin further on: at blocks (DeepSeek's last 64 of 192), inside blocks, at odd places, in strips. */
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,7,5,192] cos=*[1,.,1,64] sin=cos mode=0|1|2|3 slice_start=64|128")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,192] cos=fp32[1,.,1,64] sin=cos x=dy mode=0|1|2|3 slice_start=128")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,64] cos=*[1,.,1,32] sin=cos x=dy mode=0|1|2|3 slice_start=8|9|32")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,3,5,50] cos=*[.,1,1,20] sin=cos x=dy mode=0|1|2|3 slice_start=7|30")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,33] cos=fp32[1,.,1,12] sin=cos x=dy mode=0|1|2|3 slice_start=1|21")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[3,2,2500] cos=*[.,1,1800] sin=cos mode=0|1|2|3 slice_start=5|512|700")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,2,9000] cos=*[1,.,64] sin=cos x=dy mode=0|1|2|3 slice_start=8000")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,700,192] cos=*[1,1,64] sin=cos x=dy mode=0|1|3 slice_start=128")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[40,3,64] cos=*[.,.,16] sin=cos x=dy mode=1 slice_start=48 fill=inf|nan")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[40,3,70] cos=*[.,1,16] sin=cos x=dy mode=1|3 slice_start=48 fill=nan")
 /* sums of two rows of cos in groups that are packed, padded to a repeat */
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,1,32,4] cos=*[.,1,1,.] sin=cos x=dy mode=2")
 
 /* refusals */
+REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[1,3,1,4] sin=fp32[1,3,1,4] mode=1 slice_start=5", "slice_start is 5, but must be between 0 and 4, the last dimension of dy less that of cos")
+REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[1,3,1,4] sin=fp32[1,3,1,4] mode=1 slice_start=-1", "slice_start is -1, but must be between 0 and 4")
+REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[1,3,1,8] sin=fp32[1,3,1,8] mode=1 slice_start=1", "slice_start is 1, but must be between 0 and 0")
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[1,3,1,8] sin=fp32[1,3,4,8] mode=0", "cos and sin must have one shape, got [1,3,1,8] and [1,3,4,8]")
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[1,3,1,8] sin=fp32[1,3,1,8] x=fp32[2,3,4,6] mode=0", "dy and x must have one shape, got [2,3,4,8] and [2,3,4,6]")
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[3,1,8] sin=fp32[3,1,8] mode=0", "dy and cos must have one rank, got [2,3,4,8] and [3,1,8]")

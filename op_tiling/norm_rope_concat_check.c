@@ -7,12 +7,12 @@
 
 enum { GRAD_QUERY, GRAD_KEY, GRAD_VALUE, QUERY, KEY, ENCODER_QUERY, ENCODER_KEY, TENSORS };
 enum { FIRST_WEIGHT = 7, LAST_WEIGHT = 16, SIN = 19, COS = 20, WEIGHT_OUT = 6 };
-enum { NORM_TYPE, NORM_ADDED_TYPE, ROPE_TYPE, CONCAT_ORDER, ATTRS };
+enum { NORM_TYPE, NORM_ADDED_TYPE, ROPE_TYPE, CONCAT_ORDER, GRAD_LAYOUT, ATTRS };
 enum { MOST_DIM = 1 << 29 }; /* gaps of the copy instruction are 32 bits of bytes */
 
 static ascgrad_result read_attrs(const struct ascgrad_node *node, struct nrc_shapes *s,
                                  struct ascgrad_error *error) {
-    static const int64_t most[ATTRS] = {NRC_NORM_TYPES - 1, NRC_NORM_TYPES - 1, 2, 1};
+    static const int64_t most[ATTRS] = {NRC_NORM_TYPES - 1, NRC_NORM_TYPES - 1, 2, 1, 1};
     for (uint32_t i = 0; i < ATTRS; i++) {
         if (ascgrad_need_attr(node, i, most[i], error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     }
@@ -20,6 +20,7 @@ static ascgrad_result read_attrs(const struct ascgrad_node *node, struct nrc_sha
     s->norm[1] = node->attr[NORM_ADDED_TYPE].i;
     s->rope = node->attr[ROPE_TYPE].i;
     s->order = node->attr[CONCAT_ORDER].i;
+    s->layout = node->attr[GRAD_LAYOUT].i;
     return ASCGRAD_DONE;
 }
 
@@ -69,7 +70,22 @@ static ascgrad_result need(const struct ascgrad_node *node, uint32_t input, cons
     return ASCGRAD_DONE;
 }
 
-/* query, key and their encoder parts [B,S,N,D], then the gradients [B,N,S + encoder's S,D]. */
+/* A gradient of an output: [B,N,S + encoder's S,D] or, by grad_layout, [B,S + encoder's S,N,D]. */
+static ascgrad_result check_grad(const struct ascgrad_node *node, const struct nrc_shapes *s,
+                                 uint32_t i, struct ascgrad_error *error) {
+    uint32_t k = i == GRAD_QUERY ? 0 : 2;
+    int64_t total;
+    if (__builtin_add_overflow(s->seq[k], s->seq[k + 1], &total)) {
+        return ascgrad_refuse(error, node, "sequences of %lld and %lld are too long together",
+                              (long long)s->seq[k], (long long)s->seq[k + 1]);
+    }
+    struct want want = {4, s->dtype, {s->batch, s->heads[i], total, s->dim}};
+    if (s->layout) want.dim[1] = total, want.dim[2] = s->heads[i];
+    return need(node, i, &want, error);
+}
+
+/* query, key and their encoder parts [B,S,N,D], then the gradients. That of value says itself how
+ * many heads there are, and may be [0]. */
 static ascgrad_result check_streams(const struct ascgrad_node *node, struct nrc_shapes *s,
                                     struct ascgrad_error *error) {
     static const uint32_t input[NRC_NORMED] = {QUERY, ENCODER_QUERY, KEY, ENCODER_KEY};
@@ -77,9 +93,7 @@ static ascgrad_result check_streams(const struct ascgrad_node *node, struct nrc_
         return ASCGRAD_REFUSED;
     }
     const struct ascgrad_shape *query = node->in[QUERY].shape;
-    if (query->rank == 4) {
-        s->batch = query->dim[0], s->heads = query->dim[2], s->dim = query->dim[3];
-    }
+    if (query->rank == 4) s->batch = query->dim[0], s->dim = query->dim[3];
     for (uint32_t i = 0; i < NRC_NORMED; i++) {
         const struct ascgrad_arg *x = &node->in[input[i]];
         if (i % 2 && !x->present) continue;
@@ -89,18 +103,16 @@ static ascgrad_result check_streams(const struct ascgrad_node *node, struct nrc_
                                   node->ir->in[input[i]].name, ascgrad_shape_text(x->shape, &text));
         }
         s->seq[i] = x->present && x->shape ? x->shape->dim[1] : 0;
-        struct want want = {4, s->dtype, {s->batch, s->seq[i], s->heads, s->dim}};
+        if (i % 2 == 0) s->heads[i / 2] = x->present && x->shape ? x->shape->dim[2] : 0;
+        struct want want = {4, s->dtype, {s->batch, s->seq[i], s->heads[i / 2], s->dim}};
         if (need(node, input[i], &want, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     }
-    for (uint32_t i = GRAD_QUERY; i <= GRAD_VALUE; i++) {
-        uint32_t k = i == GRAD_QUERY ? 0 : 2;
-        int64_t total;
-        if (__builtin_add_overflow(s->seq[k], s->seq[k + 1], &total)) {
-            return ascgrad_refuse(error, node, "sequences of %lld and %lld are too long together",
-                                  (long long)s->seq[k], (long long)s->seq[k + 1]);
-        }
-        struct want want = {4, s->dtype, {s->batch, s->heads, total, s->dim}};
-        if (need(node, i, &want, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    const struct ascgrad_arg *value = &node->in[GRAD_VALUE];
+    if (ascgrad_need_concrete(node, GRAD_VALUE, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
+    if (value->shape->rank == 4) s->heads[2] = value->shape->dim[s->layout ? 2 : 1];
+    bool none = value->shape->rank == 1 && value->shape->dim[0] == 0;
+    for (uint32_t i = GRAD_QUERY; i <= (none ? GRAD_KEY : GRAD_VALUE); i++) {
+        if (check_grad(node, s, i, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     }
     return ASCGRAD_DONE;
 }
@@ -121,11 +133,12 @@ static ascgrad_result check_norm(const struct ascgrad_node *node, const struct n
                                  uint32_t i, struct ascgrad_error *error) {
     static const uint32_t weight[NRC_NORMED] = {7, 13, 10, 16};
     uint32_t attr = i % 2; /* norm_type, norm_added_type */
-    if (s->norm[attr] == 0 || s->batch == 0 || s->heads == 0 || s->seq[i] == 0) {
+    int64_t heads = s->heads[i / 2], rows = nrc_across(s->norm[attr]) ? heads : 1;
+    if (s->norm[attr] == 0 || s->batch == 0 || heads == 0 || s->seq[i] == 0) {
         return ASCGRAD_DONE;
     }
-    struct want row = {1, s->weights, {s->dim}};
-    struct want column = {4, ASCGRAD_FP32, {s->batch, s->seq[i], s->heads, 1}};
+    struct want row = {1, s->weights, {rows * s->dim}};
+    struct want column = {4, ASCGRAD_FP32, {s->batch, s->seq[i], heads / rows, 1}};
     if ((nrc_centred(s->norm[attr]) &&
          mode_needs(node, attr, weight[i] + 1, &column, error) != ASCGRAD_DONE) ||
         mode_needs(node, attr, weight[i] + 2, &column, error) != ASCGRAD_DONE) {
@@ -175,10 +188,13 @@ static ascgrad_result check_outputs(const struct ascgrad_node *node, const struc
         if (i >= WEIGHT_OUT) {
             int64_t norm = s->norm[i >= WEIGHT_OUT + 4]; /* weight, bias, weight, ... */
             bool there = nrc_weighted(norm) && (i % 2 == 0 || nrc_centred(norm));
-            want.dim[0] = there ? s->dim : 0;
-        } else if (node->in[like[i]].present) {
+            int64_t rows = nrc_across(norm) ? s->heads[(i - WEIGHT_OUT) / 2 % 2] : 1;
+            if (there && __builtin_mul_overflow(rows, s->dim, &want.dim[0])) want.dim[0] = -1;
+        } else if (node->in[like[i]].present &&
+                   (i % 3 != 2 || node->in[GRAD_VALUE].shape->rank == 4)) {
             want.rank = 4;
             memcpy(want.dim, node->in[like[i]].shape->dim, sizeof want.dim);
+            if (i % 3 == 2) want.dim[2] = s->heads[2];
         }
         if (!has_shape(out->shape, &want)) {
             return refuse_shape(node, node->ir->out[i].name, out->shape, &want, error);

@@ -10,22 +10,28 @@
 enum {
     UB = SMALLEST_UB, /* the plan is made for it */
     ALIGN = 512,
-    PHASE = 256,       /* two sources of one instruction: 256 bytes apart modulo 512 */
-    MOST_PITCH = 2032, /* floats of a line whose stride in blocks still fits 8 bits */
-    MOST_WHOLE = 2016, /* columns of a line that is not parted */
-    MOST_LINES = 255,  /* repeats of one instruction */
+    PHASE = 256,        /* two sources of one instruction: 256 bytes apart modulo 512 */
+    MOST_PITCH = 2032,  /* floats of a line whose stride in blocks still fits 8 bits */
+    MOST_WHOLE = 2016,  /* columns of a line that is not parted */
+    MOST_BESIDE = 1024, /* the same, if there is a norm across heads, which needs room of its own */
+    MOST_LINES = 255,   /* repeats of one instruction */
     COPY_BYTES = 6144,
     COPY_LESS = 4096,    /* beside fp32 tables or weights, so that tiles do not shrink */
+    MOST_SUMS = 1 << 28, /* columns of a sum across heads */
     SUM_SHARE = 2,       /* lines of a tile per line of the running sums */
-    MOST_TILES = 16,     /* in a chunk */
+    MOST_TILES = 16,     /* in a chunk, */
+    MOST_TOKENS = 128,   /* and in one of a norm across heads, whose sums are long */
     FEW_CORES = 40,      /* a small call should give so many cores a tile */
     SWAP_TABLES = 256,   /* of the Gather table for sin alone */
     SWAP_ENTRIES = 1024, /* of the Gather table of lines */
 };
 
-/* Bytes of an element of the data, of weights and their gradients, of sin and cos. */
+/* Bytes of an element of the data, of weights and their gradients, of sin and cos; the most heads
+ * of query and key; whether a norm is across heads, and whether one is not; whether one of the
+ * others has weights, and one across heads weights, and biases. */
 struct sizes {
-    int64_t data, weight, table;
+    int64_t data, weight, table, heads;
+    bool across, by_line, short_sums, long_sums, long_biases;
 };
 
 static uint32_t copy_bytes(const struct sizes *z) {
@@ -37,13 +43,15 @@ static int64_t plan_line(NormRopeConcatGradTilingData *d, const struct sizes *z)
     int64_t es = z->data;
     /* Halves that begin at whole blocks of fp32 need not be parted: they rotate after widening.
      * Others are gathered, of 16-bit types in pairs, if a line fits. */
-    bool whole = d->dim % 16 == 0 && d->dim <= MOST_WHOLE;
-    if (d->rope == 2 && !whole && d->dim <= MOST_WHOLE && z->table == es &&
+    int64_t most_whole = z->across ? MOST_BESIDE : MOST_WHOLE;
+    bool whole = d->dim % 16 == 0 && d->dim <= most_whole;
+    if (d->rope == 2 && !whole && d->dim <= most_whole && z->table == es &&
         d->dim / 2 * es % 4 == 0) {
         d->rope = 3;
     }
     d->pieces = d->rope == 2 && !whole ? 2 : 1;
-    int64_t piece = d->dim / d->pieces, widest = MOST_PITCH / d->pieces / 16 * 16;
+    int64_t most_pitch = z->across ? MOST_BESIDE : MOST_PITCH;
+    int64_t piece = d->dim / d->pieces, widest = most_pitch / d->pieces / 16 * 16;
     int64_t blocks = ceil_div(piece, widest);
     d->columns = blocks == 1 ? piece : round_up(ceil_div(piece, blocks), 16);
     d->blocks = (uint32_t)ceil_div(piece, d->columns);
@@ -56,7 +64,6 @@ static int64_t plan_line(NormRopeConcatGradTilingData *d, const struct sizes *z)
     /* Blocks of halves take turns: what they are multiplied by begins a block further, in another
      * bank. */
     d->halves = d->blocks == 1 && pitch > 64 && pitch < 128 && pitch % 16 == 0;
-    d->inverse_dim = 1.0f / (float)d->dim;
     return pitch;
 }
 
@@ -103,10 +110,31 @@ static uint32_t plan_swaps(const NormRopeConcatGradTilingData *d, const struct s
                            round_up((wide ? lines : rows) * pitch, 64));
 }
 
+/* What the groups of the streams need, at most: numbers that lines become, tokens of a tile, tiles
+ * of a chunk whose numbers are kept, heads of a tile. */
+struct groups {
+    int64_t numbers, tokens, kept, heads;
+};
+
+static struct groups count_groups(const NormRopeConcatGradTilingData *d) {
+    struct groups g = {0, 0, 1, 0};
+    for (int i = 0; i < NRC_NORMED; i++) {
+        const NrcStreamTiling *s = &d->stream[i];
+        if (s->copy || !s->lines) continue;
+        int64_t tokens = s->across ? most(1, s->tile_lines / most(s->across, 1)) : 0;
+        int64_t step = s->blocks > d->blocks ? s->heads : s->tile_lines;
+        g.numbers = most(g.numbers, tokens * s->fold);
+        g.tokens = most(g.tokens, tokens);
+        g.heads = most(g.heads, s->across);
+        if (s->blocks > 1) g.kept = most(g.kept, ceil_div(s->chunk_lines, step));
+    }
+    return g;
+}
+
 static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
-                     int64_t rows) {
+                     int64_t rows, const struct groups *g) {
     int64_t lines = d->tile_lines, tile = lines * pitch * 4, table = rows * pitch * 4;
-    int64_t tiles = d->blocks > 1 ? ceil_div(d->chunk_lines, lines) : 1;
+    int64_t sums = z->short_sums ? ceil_div(lines, SUM_SHARE) * pitch * 4 : 0;
     bool wide = z->data == 4, gather = d->rope == 3 || (z->table == 4 && d->rope == 1);
     uint32_t end = 0, phase = d->halves ? GM_BLOCK : PHASE;
     int64_t number = d->halves ? 2 * GM_BLOCK : GM_BLOCK; /* in blocks of its own */
@@ -117,9 +145,9 @@ static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int
     d->at_sin_wide =
         place(&end, wide && !gather ? 0 : table, d->rope != 2 && phase == PHASE ? 0 : phase);
     d->at_gamma_wide = place(&end, pitch * 4, phase);
-    d->at_dbeta = place(&end, d->vectors ? d->sum_lines * pitch * 4 : 0, PHASE);
-    d->at_dgamma = place(&end, d->vectors ? d->sum_lines * pitch * 4 : 0, PHASE);
-    int64_t eights = round_up(lines, 8);
+    d->at_dbeta = place(&end, sums, PHASE);
+    d->at_dgamma = place(&end, sums, PHASE);
+    int64_t eights = round_up(z->by_line ? lines : most(g->tokens, 1), 8);
     end = (uint32_t)round_up(end, number); /* the first is where lines have their first, in turns */
     d->at_mean_wide = pack(&end, eights * number);
     d->at_rstd_wide = pack(&end, eights * number);
@@ -127,54 +155,111 @@ static void lay_work(NormRopeConcatGradTilingData *d, const struct sizes *z, int
     d->swap_entries = gather ? plan_swaps(d, z, pitch, rows) : 0;
     d->at_swap = pack(&end, round_up(d->swap_entries, 64) * 4);
     d->at_part = pack(&end, round_up(2 * eights * d->fold * 8, 64) * 4);
-    d->fold_bytes = (uint32_t)round_up(2 * eights * d->fold, 64) * 4;
-    d->at_fold = pack(&end, d->fold > 1 ? 2 * d->fold_bytes : d->fold_bytes);
+    d->fold_bytes = (uint32_t)round_up(most(2 * eights * d->fold, g->numbers), 64) * 4;
+    d->at_fold = pack(&end, d->fold > 1 || g->numbers ? 2 * d->fold_bytes : d->fold_bytes);
     d->stat_floats = (uint32_t)round_up(2 * eights, 32);
-    d->at_stat = pack(&end, tiles * d->stat_floats * 4);
+    if (z->across) d->stat_floats += 32; /* the last sum writes so many at a time */
+    d->at_stat = pack(&end, g->kept * d->stat_floats * 4);
+    if (g->numbers) d->at_group = pack(&end, round_up(g->numbers * 8, 64) * 4);
     d->zero_bytes = end - d->at_part;
     d->calc_bytes = (uint32_t)round_up(end, ALIGN);
 }
 
 /* Rows of sin and cos that a tile can meet: fewer if all tiles, and so all chunks, are whole
  * (b, s). */
-static int64_t table_rows(const NormRopeConcatGradTilingData *d, int64_t lines, int64_t unit) {
-    int64_t heads = most(d->heads, 1);
-    if (!d->rope) return 0;
-    if (lines % heads == 0 && lines % unit == 0) return lines / heads;
-    return least(lines, (lines + heads - 2) / heads + 1);
+static int64_t table_rows(const NormRopeConcatGradTilingData *d, int64_t unit) {
+    int64_t rows = 0;
+    for (int i = 0; d->rope && i < NRC_NORMED; i++) {
+        const NrcStreamTiling *s = &d->stream[i];
+        int64_t heads = most(s->heads, 1), lines = s->tile_lines;
+        if (lines % heads == 0 && (s->across || lines % unit == 0)) {
+            rows = most(rows, lines / heads);
+        } else {
+            rows = most(rows, least(lines, (lines + heads - 2) / heads + 1));
+        }
+    }
+    return rows;
 }
 
-/* Everything that follows from the lines of a tile and a chunk. Returns the UB it takes. */
+/* Tiles and chunks of a stream, n tiles in a chunk, which ends at a block of memory. Of a norm
+ * across heads a tile has whole tokens, or a part of one if that does not fit. */
+static void cut_stream(const NormRopeConcatGradTilingData *d, NrcStreamTiling *s, int64_t es,
+                       int64_t lines, int64_t n) {
+    s->blocks = d->blocks;
+    s->tile_lines = (uint32_t)lines;
+    s->sum_lines = (uint32_t)ceil_div(lines, SUM_SHARE);
+    s->chunk_lines = round_up(n * lines, rows_per_block(d->dim * es));
+    if (!s->across) return;
+    int64_t heads = most(s->heads, 1), parts = ceil_div(heads, lines);
+    int64_t tokens = parts > 1 || d->blocks > 1 ? 1 : lines / heads;
+    s->across = s->sum_lines = (uint32_t)ceil_div(heads, parts);
+    s->blocks = (uint32_t)(ceil_div(heads, s->across) * d->blocks);
+    s->tile_lines = (uint32_t)(tokens * s->across);
+    s->chunk_lines = round_up(n * tokens, rows_per_block(heads * d->dim * es)) * heads;
+    for (s->fold = 1; s->fold < s->across * d->fold;) {
+        s->fold *= 2;
+    }
+}
+
+/* Everything that follows from the lines of a tile and the tiles of a chunk. Returns the UB it
+ * takes. */
 static int64_t lay_out(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
-                       int64_t lines, int64_t chunk) {
+                       int64_t lines, int64_t n) {
     int64_t es = z->data;
     d->tile_lines = (uint32_t)lines;
-    d->sum_lines = (uint32_t)ceil_div(lines, SUM_SHARE);
-    d->chunk_lines = chunk;
-    int64_t rows = table_rows(d, lines, rows_per_block(d->dim * es));
+    for (int i = 0; i < NRC_NORMED; i++) {
+        cut_stream(d, &d->stream[i], es, lines, n);
+    }
+    const struct groups g = count_groups(d);
+    int64_t rows = table_rows(d, rows_per_block(d->dim * es));
     lay_input(d, z, pitch, rows);
-    lay_work(d, z, pitch, rows);
+    lay_work(d, z, pitch, rows, &g);
     d->out_bytes = (uint32_t)round_up(lines * pitch * es, ALIGN);
     d->flush_bytes = d->vectors ? (uint32_t)round_up(2 * pitch * 4, ALIGN) : 0;
+    if (z->long_sums) {
+        int64_t sums = round_up(g.heads * pitch * 4, ALIGN);
+        d->flush_bytes = (uint32_t)round_up(
+            most(d->flush_bytes, NRC_PHASE + (z->long_biases ? 2 : 1) * sums), ALIGN);
+        d->gamma_bytes = (uint32_t)round_up(NRC_PHASE + g.heads * pitch * z->weight, ALIGN);
+    }
     d->copy_bytes = copy_bytes(z);
-    return 2 * (int64_t)d->in_bytes + d->out_bytes + d->flush_bytes + 2 * d->copy_bytes +
-           d->calc_bytes;
+    return 2 * (int64_t)d->in_bytes + d->out_bytes + d->flush_bytes + d->gamma_bytes +
+           2 * d->copy_bytes + d->calc_bytes;
+}
+
+/* The numbers of a chunk's tiles are kept between two passes. */
+static bool blocked(const NormRopeConcatGradTilingData *d) {
+    bool found = false;
+    for (int i = 0; i < NRC_NORMED; i++) {
+        found |= d->stream[i].lines && d->stream[i].blocks > 1;
+    }
+    return found;
 }
 
 /* Tiles in a chunk: many, as each chunk ends with a sum over its lines, but such that the chunks
  * divide well among the numbers of cores that chips have, whichever of them this one has. An
  * estimate, so in floating point: it is faster. */
-static int64_t plan_chunk(const NormRopeConcatGradTilingData *d, int64_t lines, int64_t unit) {
+static int64_t plan_chunk(const NormRopeConcatGradTilingData *d, const struct sizes *z) {
     static const double cores[2] = {40, 48}; /* of A2 and A3 */
-    /* In tiles: the time to end a chunk, and that of every core to add up its sum in the end. */
-    const double flush = d->vectors ? 0.13 : 0.01, sum = d->vectors ? 0.0008 : 0;
+    /* In tiles: the time to end a chunk, and that of every core to add up its sum in the end.
+     * Across heads a sum is as long as a token, of which a tile moves three in the data's type. */
+    double flush = d->vectors ? 0.13 : 0.01, sum = d->vectors ? 0.0008 : 0;
+    if (z->long_sums) {
+        flush += (double)z->heads / (double)most(z->heads, d->tile_lines) *
+                 (z->long_biases ? 8.0 : 4.0) / (3.0 * (double)z->data);
+        sum += flush / cores[0];
+    }
     double best = 0;
-    int64_t chosen = 1;
-    for (int64_t n = 1; n <= MOST_TILES; n++) {
-        double chunks = 0, time = 0, share = 1.0 / (double)(n * lines);
+    int64_t chosen = 1, most_tiles = MOST_TILES;
+    if (z->across && !blocked(d)) most_tiles = MOST_TOKENS;
+    for (int64_t n = 1; n <= most_tiles; n++) {
+        double chunks = 0, time = 0;
         for (int i = 0; i < NRC_NORMED; i++) {
-            if (d->stream[i].copy || !d->stream[i].lines) continue;
-            chunks += (double)((int64_t)((double)(d->stream[i].lines - 1) * share) + 1);
+            const NrcStreamTiling *s = &d->stream[i];
+            if (s->copy || !s->lines) continue;
+            double share =
+                1.0 / (double)(n * (s->across ? most(s->heads, s->tile_lines) : s->tile_lines));
+            chunks += (double)((int64_t)((double)(s->lines - 1) * share) + 1);
         }
         for (int i = 0; i < 2; i++) {
             double each = (double)((int64_t)((chunks - 1) * (1 / cores[i])) + 1);
@@ -182,23 +267,23 @@ static int64_t plan_chunk(const NormRopeConcatGradTilingData *d, int64_t lines, 
         }
         if (n == 1 || time < best) best = time, chosen = n;
     }
-    return round_up(chosen * lines, unit);
+    return chosen;
 }
 
 /* The largest number of lines that fits, if possible of whole (b, s). */
 static int64_t most_lines(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
                           int64_t unit) {
-    int64_t es = z->data, heads = most(d->heads, 1);
+    int64_t es = z->data, heads = most(z->heads, 1);
     int64_t row_bytes = d->rope ? (es == 4 ? 20 : 8 + 4 * z->table) * pitch : 0;
     int64_t line_bytes = (es == 4 ? 24 : 22) * pitch + 8 * pitch / SUM_SHARE + 144 + 80 * d->fold +
                          row_bytes / heads;
     int64_t lines = least(MOST_LINES, (UB - 2 * copy_bytes(z)) / line_bytes + 1);
-    int64_t whole = lines / heads * heads, chunk = round_up(MOST_TILES * lines, unit);
-    if (whole && whole % unit == 0 && whole * 5 >= lines * 4 &&
-        lay_out(d, z, pitch, whole, chunk) <= UB) {
+    int64_t whole = lines / heads * heads;
+    if (!z->across && whole && whole % unit == 0 && whole * 5 >= lines * 4 &&
+        lay_out(d, z, pitch, whole, MOST_TILES) <= UB) {
         return whole;
     }
-    while (lines > 1 && lay_out(d, z, pitch, lines, chunk) > UB) {
+    while (lines > 1 && lay_out(d, z, pitch, lines, MOST_TILES) > UB) {
         lines--;
     }
     return lines;
@@ -207,19 +292,23 @@ static int64_t most_lines(NormRopeConcatGradTilingData *d, const struct sizes *z
 /* The largest tile that fits and, if there is little to do, still leaves one for every core; of
  * whole (b, s) where that costs little, of whole 32-byte blocks where that is possible. */
 static int64_t plan_tile(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch) {
-    int64_t heads = most(d->heads, 1), unit = rows_per_block(d->dim * z->data), all = 0;
+    int64_t heads = most(z->heads, 1), unit = rows_per_block(d->dim * z->data), all = 0;
     for (int i = 0; i < NRC_NORMED; i++) {
         all += d->stream[i].copy ? 0 : d->stream[i].lines;
     }
     int64_t lines = most_lines(d, z, pitch, unit), wish = most(ceil_div(all, FEW_CORES), 1);
-    if (wish < lines) lines = least(lines, round_up(wish, heads <= lines ? heads : unit));
+    bool whole_tokens = !z->across || heads <= lines; /* smaller parts of tokens help nobody */
+    if (wish < lines && whole_tokens)
+        lines = least(lines, round_up(wish, heads <= lines ? heads : unit));
     int64_t whole = lines / heads * heads;
-    if (whole % unit == 0 && whole * 5 >= lines * 4) {
+    if (z->across) { /* tiles are cut to tokens already */
+    } else if (whole % unit == 0 && whole * 5 >= lines * 4) {
         lines = whole;
     } else if (lines > unit) {
         lines = lines / unit * unit;
     }
-    return lay_out(d, z, pitch, lines, plan_chunk(d, lines, unit));
+    lay_out(d, z, pitch, lines, MOST_TILES);
+    return lay_out(d, z, pitch, lines, plan_chunk(d, z));
 }
 
 /* Streams that are only copied: large calls move full buffers, small ones spread over the cores. */
@@ -230,62 +319,130 @@ static void plan_copies(NormRopeConcatGradTilingData *d, int64_t es) {
     }
     int64_t lines = most(1, d->copy_bytes / line);
     d->copy_columns = (uint32_t)least(d->dim, d->copy_bytes / es);
-    if (d->heads && d->heads < lines) lines = lines / d->heads * d->heads;
+    int64_t heads = d->stream[NRC_NORMED].heads; /* value's, the most of what is copied */
+    if (heads && heads < lines) lines = lines / heads * heads;
     d->copy_lines = (uint32_t)lines;
     int64_t job = most(ceil_div(all, 256), ceil_div(2048, line));
     d->job_lines = round_up(least(job, lines), unit);
 }
 
+/* Tiles of a chunk, each time they are loaded. */
+static int64_t steps_of(const NormRopeConcatGradTilingData *d, const NrcStreamTiling *s) {
+    int64_t step = s->blocks > d->blocks ? s->heads : s->tile_lines;
+    return ceil_div(s->chunk_lines, step) * (s->blocks > 1 ? 2 * s->blocks : 1);
+}
+
 /* Numbers the chunks and jobs, and gives the cores with fewer chunks more jobs. Returns the cores
- * that have something to do. */
-static int64_t share(NormRopeConcatGradTilingData *d, int64_t cores) {
+ * that have something to do; floats: of the workspace. */
+static int64_t share(NormRopeConcatGradTilingData *d, int64_t cores, int64_t *floats) {
+    int64_t workspace = 0, chunk = 1;
     for (int i = 0; i < NRC_STREAMS; i++) {
         NrcStreamTiling *s = &d->stream[i];
         int64_t *count = s->copy ? &d->jobs : &d->chunks;
         s->first = *count;
-        *count += ceil_div(s->lines, s->copy ? d->job_lines : d->chunk_lines);
+        int64_t each = s->copy ? d->job_lines : s->chunk_lines, have = ceil_div(s->lines, each);
+        s->sums = workspace;
+        workspace += s->copy ? 0 : 2 * have * s->width;
+        *count += have;
+        if (!s->copy && s->lines) {
+            chunk = most(chunk, s->chunk_lines);
+            d->steps = (uint32_t)most(d->steps, steps_of(d, s));
+        }
     }
     cores = least(cores, most(most(d->chunks + d->jobs, d->units), 1));
     /* A normed line is read twice and written once, a copied one read and written. */
-    double chunk = 3.0 * (double)d->chunk_lines, job = 2.0 * (double)d->job_lines;
-    double fair = ((double)d->chunks * chunk + (double)d->jobs * job) / (double)cores;
+    double each = 3.0 * (double)chunk, job = 2.0 * (double)d->job_lines;
+    double fair = ((double)d->chunks * each + (double)d->jobs * job) / (double)cores;
     int64_t busy = d->chunks % cores;
-    double left = busy ? (fair - (double)(d->chunks / cores + 1) * chunk) / job : 0;
+    double left = busy ? (fair - (double)(d->chunks / cores + 1) * each) / job : 0;
     d->busy_cores = (uint32_t)busy;
     d->jobs_busy = left > 0 ? least((int64_t)left, d->jobs / busy) : 0;
     d->jobs_free = ceil_div(d->jobs - busy * d->jobs_busy, cores - busy);
+    *floats = workspace;
     return cores;
 }
 
 static void read_streams(NormRopeConcatGradTilingData *d, const struct nrc_shapes *s) {
-    d->heads = s->heads;
     d->dim = s->dim;
+    d->layout = (uint32_t)s->layout;
     d->rope = s->rope_rows ? (uint32_t)s->rope : 0;
     d->rope_rows = d->rope ? s->rope_rows : 0;
     for (int i = 0; i < NRC_STREAMS; i++) {
         NrcStreamTiling *t = &d->stream[i];
         int k = i < NRC_NORMED ? i : i - 2, added = i % 2; /* value is as long as key */
         t->seq = s->seq[k];
+        t->heads = s->heads[i / 2];
         t->total = s->seq[k - added] + s->seq[k - added + 1];
         t->offset = added == (int)s->order ? 0 : s->seq[k - added + !added];
-        t->lines = s->batch * t->seq * s->heads;
+        t->lines = s->batch * t->seq * t->heads;
         int64_t norm = i < NRC_NORMED ? s->norm[added] : 0;
         t->norm = norm != 0;
         t->centred = nrc_centred(norm);
         t->weighted = nrc_weighted(norm);
+        t->across = nrc_across(norm); /* how many heads of a tile, cut_stream says */
+        t->inverse = norm == NRC_L2 ? 1.0f : 1.0f / (float)(t->across ? t->heads * s->dim : s->dim);
         t->copy = i >= NRC_NORMED || (t->norm == 0 && d->rope == 0);
         if (t->weighted) d->vectors |= (t->centred ? 3u : 1u) << 2 * i;
     }
 }
 
-/* The last sums: every vector of D in segments; one core takes a whole vector if segments of two
- * cores would meet inside 32 bytes. */
-static void plan_sums(NormRopeConcatGradTilingData *d, int64_t es) {
+/* The distance of two partial sums across heads is a gap of the copy instruction, 32 bits of bytes.
+ */
+static ascgrad_result check_sums(const struct ascgrad_node *node,
+                                 const NormRopeConcatGradTilingData *d,
+                                 struct ascgrad_error *error) {
+    for (int i = 0; i < NRC_NORMED; i++) {
+        const NrcStreamTiling *s = &d->stream[i];
+        if (s->across && s->heads > MOST_SUMS / d->width) {
+            return ascgrad_refuse(error, node,
+                                  "a norm across %lld heads of %lld columns is too long: the chip "
+                                  "takes %d columns in blocks",
+                                  (long long)s->heads, (long long)d->dim, MOST_SUMS);
+        }
+    }
+    return ASCGRAD_DONE;
+}
+
+/* What kinds of norms there are. */
+static void sum_up(const NormRopeConcatGradTilingData *d, struct sizes *z) {
+    for (int i = 0; i < NRC_NORMED; i++) {
+        const NrcStreamTiling *s = &d->stream[i];
+        z->short_sums |= s->weighted && !s->across;
+        z->by_line |= s->norm && !s->across;
+        if (!s->across || !s->lines) continue;
+        z->across = true;
+        z->long_sums |= s->weighted;
+        z->long_biases |= s->weighted && s->centred;
+    }
+}
+
+/* The last sums: every vector of D, or of heads * D, in segments; one core takes a whole line, or
+ * several, if segments of two cores would meet inside 32 bytes. */
+static void plan_sums(NormRopeConcatGradTilingData *d, int64_t es, int64_t pitch) {
     int64_t segments = d->blocks * d->pieces * ceil_div(d->columns, NRC_SEGMENT);
     bool apart = d->pieces == 1 || d->dim / 2 * es % 32 == 0;
-    d->unit_segments = apart ? 1 : segments;
-    for (uint32_t v = d->vectors; v; v &= v - 1) {
-        d->units += segments / d->unit_segments;
+    for (int i = 0; i < NRC_NORMED; i++) {
+        NrcStreamTiling *s = &d->stream[i];
+        s->segment = NRC_SEGMENT;
+        s->unit_segments = apart ? 1 : segments;
+        s->units = segments / s->unit_segments;
+        s->width = d->width;
+        if (s->across) {
+            int64_t lines = rows_per_block(d->dim * es); /* that end at a block of memory */
+            s->width = s->heads * d->width;
+            if (d->blocks == 1 && pitch == d->dim) {
+                s->segment = NRC_LONG_SEGMENT;
+                s->units = ceil_div(s->width, NRC_LONG_SEGMENT);
+            } else if (lines > 1) {
+                s->unit_segments = lines * segments;
+                s->units = ceil_div(s->heads, lines);
+            } else {
+                s->units *= s->heads;
+            }
+        }
+        for (uint32_t v = d->vectors >> 2 * i & 3; v; v &= v - 1) {
+            d->units += s->units;
+        }
     }
 }
 
@@ -301,12 +458,17 @@ ascgrad_result ascgrad_tile_norm_rope_concat_grad(const struct ascgrad_node *nod
     NormRopeConcatGradTilingData d;
     memset(&d, 0, sizeof d);
     int64_t es = (int64_t)ascgrad_dtype_size(s.dtype), cores = chip->cores ? chip->cores : 1;
-    const struct sizes z = {es, (int64_t)ascgrad_dtype_size(s.weights),
-                            (int64_t)ascgrad_dtype_size(s.tables)};
+    int64_t floats = 0;
+    struct sizes z = {.data = es,
+                      .weight = (int64_t)ascgrad_dtype_size(s.weights),
+                      .table = (int64_t)ascgrad_dtype_size(s.tables),
+                      .heads = most(s.heads[0], s.heads[1])};
     if (s.dim > 0) { /* else there is nothing at all */
         read_streams(&d, &s);
+        sum_up(&d, &z);
         d.wide_tables = z.table > z.data;
         int64_t pitch = plan_line(&d, &z);
+        if (check_sums(node, &d, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
         int64_t need = plan_tile(&d, &z, pitch);
         if (need > (int64_t)chip->ub) {
             return ascgrad_refuse(error, node,
@@ -314,12 +476,12 @@ ascgrad_result ascgrad_tile_norm_rope_concat_grad(const struct ascgrad_node *nod
                                   (long long)need, (long long)chip->ub);
         }
         plan_copies(&d, es);
-        plan_sums(&d, z.weight);
-        cores = share(&d, cores);
+        plan_sums(&d, z.weight, pitch);
+        cores = share(&d, cores, &floats);
     }
     launch->key = d.vectors != 0;
     launch->block_dim = (uint32_t)(s.dim > 0 ? cores : 1);
-    launch->workspace = d.vectors ? (uint64_t)most(d.chunks * 2 * d.width * 4, 32) : 0;
+    launch->workspace = d.vectors ? (uint64_t)most(floats * 4, 32) : 0;
     launch->sync_all = d.vectors != 0;
     return ascgrad_put(launch, node, &d, sizeof d, error);
 }

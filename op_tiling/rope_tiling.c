@@ -13,7 +13,7 @@
 #include "l2.h"
 
 enum { Q, K, COS, SIN, INPUTS };
-enum { SEQ_LEN, EXACT, HEAD_SIZE };
+enum { SEQ_LEN, EXACT, HEAD_SIZE, SLICE_START, STARTS };
 
 enum {
     GROUP = 32,       /* sequences that share cos and sin at most */
@@ -67,6 +67,13 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, struct ascgr
                               "dimension of cos, %" PRId64 ", and %d",
                               wanted, rotated, HEAD);
     }
+    int64_t slice = node->attr[SLICE_START].i;
+    if (slice < 0 || slice > head - rotated) {
+        return ascgrad_refuse(error, node,
+                              "slice_start is %" PRId64 ", but must be between 0 and %" PRId64
+                              ", the head size less the last dimension of cos",
+                              slice, head - rotated);
+    }
     for (uint32_t i = Q; i <= K; i++) {
         int64_t hidden = node->in[i].shape->dim[1];
         if (hidden % head != 0) {
@@ -93,8 +100,12 @@ static ascgrad_result see_lengths(const struct ascgrad_node *node, RopeGradPlan 
     const struct ascgrad_attr *attr = &node->attr[SEQ_LEN];
     int64_t tokens = node->in[Q].shape->dim[0], positions = node->in[COS].shape->dim[0];
     int64_t most_of_one = least(positions, INT32_MAX), sum = 0;
-    if (attr->kind != ASCGRAD_ATTR_LIST_INT || (attr->count && !attr->list)) {
-        return ascgrad_refuse(error, node, "qSeqLen must be a list of integers");
+    for (uint32_t i = SEQ_LEN; i <= STARTS; i += STARTS - SEQ_LEN) {
+        const struct ascgrad_attr *list = &node->attr[i];
+        if (list->kind != ASCGRAD_ATTR_LIST_INT || (list->count && !list->list)) {
+            return ascgrad_refuse(error, node, "%s must be a list of integers",
+                                  node->ir->attr[i].name);
+        }
     }
     t->shortest = UINT32_MAX;
     for (size_t i = 0; i < attr->count; i++) {
@@ -119,57 +130,129 @@ static ascgrad_result see_lengths(const struct ascgrad_node *node, RopeGradPlan 
     return ASCGRAD_DONE;
 }
 
-static bool is_many(const RopeGradPlan *t) {
-    return (uint64_t)t->batch * t->bits > 32 * ROPE_GRAD_FEW;
+/* Checks the starts, if there are any; those of empty sequences are not looked at further. */
+static ascgrad_result see_starts(const struct ascgrad_node *node, RopeGradPlan *t, uint32_t *last,
+                                 struct ascgrad_error *error) {
+    const struct ascgrad_attr *starts = &node->attr[STARTS], *lengths = &node->attr[SEQ_LEN];
+    int64_t positions = least(node->in[COS].shape->dim[0], INT32_MAX);
+    if (starts->count == 0) return ASCGRAD_DONE;
+    if (starts->count != lengths->count) {
+        return ascgrad_refuse(error, node,
+                              "start_positions has %zu entries, but must be empty, or have the %zu "
+                              "of qSeqLen",
+                              starts->count, lengths->count);
+    }
+    t->first_row = UINT32_MAX;
+    for (size_t i = 0; i < starts->count; i++) {
+        int64_t start = ascgrad_list_at(starts, i), length = ascgrad_list_at(lengths, i);
+        if (start < 0 || start > positions - length) {
+            return ascgrad_refuse(
+                error, node,
+                "start_positions[%zu] = %" PRId64 " must be between 0 and %" PRId64
+                ": cos has %" PRId64 " rows and qSeqLen[%zu] is %" PRId64,
+                i, start, positions - length, node->in[COS].shape->dim[0], i, length);
+        }
+        if (length == 0) continue;
+        *last = (uint32_t)most(*last, start);
+        t->first_row = (uint32_t)least(t->first_row, start);
+    }
+    return ASCGRAD_DONE;
 }
 
-/* Checks the attribute and packs the lengths: nothing else of the host reaches the kernel, and GE
- * has room for about 16 KB. */
-static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany *all,
-                                   struct ascgrad_error *error) {
-    const struct ascgrad_attr *attr = &node->attr[SEQ_LEN];
-    RopeGradPlan *t = &all->plan;
-    uint32_t *lengths = all->lengths;
-    uint32_t longest = 0, bits = 0;
-    if (see_lengths(node, t, &longest, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
-    if (t->batch == 0) return ASCGRAD_DONE;
-    for (uint32_t range = longest - t->shortest; range > 0; range >>= 1) {
+static uint64_t list_bits(const RopeGradPlan *t) {
+    return (uint64_t)t->batch * (t->bits + t->row_bits);
+}
+
+static bool is_many(const RopeGradPlan *t) {
+    return list_bits(t) > 32 * ROPE_GRAD_FEW;
+}
+
+static uint32_t bits_of(uint32_t range) {
+    uint32_t bits = 0;
+    for (; range > 0; range >>= 1) {
         bits++;
     }
-    t->bits = bits;
-    if ((uint64_t)t->batch * bits > 32 * ROPE_GRAD_MANY) {
-        return ascgrad_refuse(error, node,
-                              "the %" PRIu32
-                              " sequences of qSeqLen that are not empty differ by up "
-                              "to %" PRIu32 ", %" PRIu32 " bits each, more than the %d bits of "
-                              "tiling data hold",
-                              t->batch, longest - t->shortest, bits, 32 * ROPE_GRAD_MANY);
-    }
-    if (is_many(t)) memset(&lengths[ROPE_GRAD_FEW + 2], 0, 4 * (ROPE_GRAD_MANY - ROPE_GRAD_FEW));
-    uint64_t pending = 0;
-    uint32_t held = 0, word = 0;
+    return bits;
+}
+
+/* Numbers of some bits each, one behind the other in words. */
+struct packer {
+    uint32_t *words, held;
+    uint64_t pending;
+};
+
+/* The entries of `attr` beyond `least_one`, those of empty sequences left out. */
+static void pack(struct packer *p, const struct ascgrad_attr *attr,
+                 const struct ascgrad_attr *lengths, uint32_t least_one, uint32_t bits) {
     for (size_t i = 0; bits > 0 && i < attr->count; i++) {
-        int64_t length = ascgrad_list_at(attr, i);
-        if (length > 0) {
-            pending |= (uint64_t)(length - t->shortest) << held;
-            held += bits;
+        if (ascgrad_list_at(lengths, i) > 0) {
+            p->pending |= (uint64_t)(ascgrad_list_at(attr, i) - least_one) << p->held;
+            p->held += bits;
         }
-        if (held >= 32) {
-            lengths[word++] = (uint32_t)pending;
-            pending >>= 32;
-            held -= 32;
+        if (p->held >= 32) {
+            *p->words++ = (uint32_t)p->pending;
+            p->pending >>= 32;
+            p->held -= 32;
         }
     }
-    lengths[word] = (uint32_t)pending;
+    *p->words = (uint32_t)p->pending;
+}
+
+/* Checks the attributes and packs lengths and starts: nothing else of the host reaches the kernel,
+ * and GE has room for about 16 KB. */
+static ascgrad_result take_lengths(const struct ascgrad_node *node, RopeGradMany *all,
+                                   struct ascgrad_error *error) {
+    const struct ascgrad_attr *attr = &node->attr[SEQ_LEN], *starts = &node->attr[STARTS];
+    RopeGradPlan *t = &all->plan;
+    uint32_t longest = 0, last = 0;
+    if (see_lengths(node, t, &longest, error) != ASCGRAD_DONE ||
+        see_starts(node, t, &last, error) != ASCGRAD_DONE) {
+        return ASCGRAD_REFUSED;
+    }
+    if (t->batch == 0) return ASCGRAD_DONE;
+    t->bits = bits_of(longest - t->shortest);
+    t->row_bits = bits_of(last - t->first_row);
+    if (list_bits(t) > 32 * ROPE_GRAD_MANY) {
+        if (t->row_bits == 0) {
+            return ascgrad_refuse(error, node,
+                                  "the %" PRIu32
+                                  " sequences of qSeqLen that are not empty differ by up "
+                                  "to %" PRIu32 ", %" PRIu32 " bits each, more than the %d bits of "
+                                  "tiling data hold",
+                                  t->batch, longest - t->shortest, t->bits, 32 * ROPE_GRAD_MANY);
+        }
+        return ascgrad_refuse(
+            error, node,
+            "the %" PRIu32 " sequences that are not empty need %" PRIu32 " bits each for qSeqLen "
+            "and %" PRIu32 " for start_positions, which differ by up to %" PRIu32
+            ", more than the %d bits of tiling data hold",
+            t->batch, t->bits, t->row_bits, last - t->first_row, 32 * ROPE_GRAD_MANY);
+    }
+    if (is_many(t)) {
+        memset(&all->lengths[ROPE_GRAD_FEW + 2], 0, 4 * (ROPE_GRAD_MANY - ROPE_GRAD_FEW));
+    }
+    t->starts_at = t->batch * t->bits;
+    struct packer p = {.words = all->lengths};
+    pack(&p, attr, attr, t->shortest, t->bits);
+    pack(&p, starts, attr, t->first_row, t->row_bits);
     return ASCGRAD_DONE;
 }
 
 /* As the kernel reads them. */
+static uint32_t number_at(const RopeGradMany *all, uint32_t at, uint32_t bits) {
+    uint32_t word = at / 32;
+    uint64_t two = (uint64_t)all->lengths[word + 1] << 32 | all->lengths[word];
+    return (uint32_t)(two >> at % 32) & ((UINT32_C(1) << bits) - 1);
+}
+
 static uint32_t length_of(const RopeGradMany *all, uint32_t seq) {
     const RopeGradPlan *t = &all->plan;
-    uint32_t at = seq * t->bits, word = at / 32;
-    uint64_t two = (uint64_t)all->lengths[word + 1] << 32 | all->lengths[word];
-    return t->shortest + ((uint32_t)(two >> at % 32) & ((UINT32_C(1) << t->bits) - 1));
+    return t->shortest + number_at(all, seq * t->bits, t->bits);
+}
+
+static uint32_t start_of(const RopeGradMany *all, uint32_t seq) {
+    const RopeGradPlan *t = &all->plan;
+    return t->first_row + number_at(all, t->starts_at + seq * t->row_bits, t->row_bits);
 }
 
 /* Items of a head until both begin at a block of 8 words, or more, again. */
@@ -276,13 +359,18 @@ static bool plan_stream(const RopeGradPlan *t, const struct kinds *k, uint32_t h
     return true;
 }
 
+/* Can 16-bit elements be gathered two at a time? */
+static bool in_pairs(const RopeGradPlan *t, const struct kinds *k) {
+    return k->size == 2 && t->head % 2 == 0 && t->slice % 2 == 0 && t->rotated % 4 == 0;
+}
+
 /* tokens: what a core has of them. */
 static bool plan_gathered(const struct ascgrad_chip *chip, RopeGradPlan *t, const struct kinds *k,
                           int64_t tokens) {
     int64_t sharing = most(1, least(least(tokens / RUN, GROUP), t->batch)), widest, grain;
     /* about as many rows of cos as a core needs */
     int64_t positions = tokens / sharing * (t->bits ? 2 : 1) + 2;
-    t->unit = k->size == 2 && t->exact && t->head % 2 == 0 && t->rotated % 4 == 0 ? 2 : 1;
+    t->unit = in_pairs(t, k) && t->exact ? 2 : 1;
     t->width = in_blocks(t->head, k->halves ? 16 : 8);
     t->table_rows = (uint32_t)most(1, least(least(TABLE / t->width, TABLE_ROWS), positions));
     t->table = (uint32_t)round_up((int64_t)t->table_rows * t->rotated, GM_BLOCK / k->table_size);
@@ -311,17 +399,17 @@ static bool gather_pays(const RopeGradPlan *t, const struct kinds *k, int64_t to
     int64_t heads = (int64_t)t->q_heads + t->k_heads,
             period = in_blocks(t->head, k->halves ? 16 : 8);
     if (period > LONGEST || heads > INT32_MAX / 4) return false;
-    bool pairs = k->size == 2 && t->head % 2 == 0 && t->rotated % 4 == 0;
     bool rest_of_period = t->q_heads % (period / t->head) || t->k_heads % (period / t->head);
-    int64_t each = !t->exact ? (k->widened ? 5 : 3) : k->size == 4 ? 16 : pairs ? 17 : 22;
+    int64_t each = !t->exact ? (k->widened ? 5 : 3) : k->size == 4 ? 16 : in_pairs(t, k) ? 17 : 22;
     int64_t calls = (period / 64 + 1) * (t->exact ? 2 : 1);
     int64_t vector = heads * t->head * each / 64 + 2 * CALL * calls * (rest_of_period ? 2 : 1) +
                      (period / 64 + 1) * (GATHER * (period == t->rotated ? 1 : 2) + 6);
     int64_t gathered = most(vector, 2 * heads * t->head * k->size / BYTES);
-    int64_t rest = (t->head - t->rotated) * k->size, half = t->rotated / 2 * k->size;
-    int64_t quarters = half % GM_BLOCK || rest % GM_BLOCK ? 5 : 4;
-    int64_t strips =
-        2 * heads * (2 * most(COPY, half) + (rest ? most(COPY, rest) : 0)) * quarters / 4 / BYTES;
+    int64_t before = t->slice * k->size, half = t->rotated / 2 * k->size;
+    int64_t behind = (t->head - t->slice - t->rotated) * k->size;
+    int64_t rest = (before ? most(COPY, before) : 0) + (behind ? most(COPY, behind) : 0);
+    int64_t quarters = half % GM_BLOCK || before % GM_BLOCK || behind % GM_BLOCK ? 5 : 4;
+    int64_t strips = 2 * heads * (2 * most(COPY, half) + rest) * quarters / 4 / BYTES;
     return gathered < strips && tokens * (strips - gathered) > START;
 }
 
@@ -330,7 +418,8 @@ static ascgrad_result plan_buffers(const struct ascgrad_node *node, const struct
     struct kinds k = see_kinds(node, t);
     int64_t cores = least(most(chip->cores, 1), ROPE_GRAD_CORES);
     int64_t tokens = least(ceil_div(node->in[Q].shape->dim[0], cores), 1 << 20);
-    bool in_place = t->head % 16 == 0 && t->rotated % 16 == 0 && t->head <= 2 * WIDEST;
+    bool in_place =
+        t->head % 16 == 0 && t->rotated % 16 == 0 && t->slice % 16 == 0 && t->head <= 2 * WIDEST;
     t->gathered = !in_place && gather_pays(t, &k, tokens);
     if (t->gathered && plan_gathered(chip, t, &k, tokens)) return ASCGRAD_DONE;
     t->gathered = 0;
@@ -359,59 +448,77 @@ static void cut_tokens(RopeGradMany *all, int64_t tokens, int64_t step, uint32_t
         }
         t->cut_token[c] = first;
         t->cut_seq[c] = seq;
-        t->cut_pos[c] = (uint32_t)(token - first);
+        t->cut_pos[c] = start_of(all, seq) + (uint32_t)(token - first);
     }
 }
 
 /* One group of sequences, what it costs in heads moved by DMA, and how far the cuts have come in
- * it. */
+ * it: to a position, and what is spent before it. */
 struct group {
     uint32_t count;
     int64_t tokens, cost;
     int64_t row, position; /* cost of a row of q and k in and out, and of a row of cos and sin */
     uint32_t pos;
-    uint32_t shortest, length[GROUP];
+    int64_t spent;
+    uint32_t start[GROUP], end[GROUP];
 };
+
+/* The sequences that have position `pos`, and in *next the position where their number changes. */
+static uint32_t live_at(const struct group *g, uint32_t pos, uint32_t *next) {
+    uint32_t live = 0;
+    *next = UINT32_MAX;
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t change = g->start[i] > pos ? g->start[i] : g->end[i];
+        if (change <= pos) continue;
+        live += g->start[i] <= pos;
+        *next = change < *next ? change : *next;
+    }
+    return live;
+}
+
+/* What a position costs that so many sequences have. */
+static int64_t price(const struct group *g, uint32_t live) {
+    return live ? live * g->row + g->position : 0;
+}
 
 static void see_group(struct group *g, const RopeGradMany *all, uint32_t seq) {
     const RopeGradPlan *t = &all->plan;
-    uint32_t longest = 0;
     g->count = (uint32_t)least(t->batch - seq, t->group);
     g->tokens = 0;
-    g->shortest = UINT32_MAX;
+    g->pos = UINT32_MAX;
+    g->spent = 0;
+    uint32_t last = 0;
     for (uint32_t i = 0; i < g->count; i++) {
-        g->length[i] = length_of(all, seq + i);
-        g->tokens += g->length[i];
-        longest = g->length[i] > longest ? g->length[i] : longest;
-        g->shortest = g->length[i] < g->shortest ? g->length[i] : g->shortest;
+        uint32_t length = length_of(all, seq + i);
+        g->start[i] = start_of(all, seq + i);
+        g->end[i] = g->start[i] + length;
+        g->tokens += length;
+        g->pos = g->start[i] < g->pos ? g->start[i] : g->pos;
+        last = g->end[i] > last ? g->end[i] : last;
     }
     g->row = 2 * ((int64_t)t->q_heads + t->k_heads);
     g->position = 2;
-    g->cost = g->tokens * g->row + longest * g->position;
-    g->pos = 0;
+    g->cost = g->tokens * g->row + (last - g->pos) * g->position;
+    for (uint32_t pos = g->pos, next; t->row_bits > 0 && pos < last; pos = next) {
+        if (live_at(g, pos, &next) == 0) { /* between sequences */
+            g->cost -= (next - pos) * g->position;
+        }
+    }
 }
 
 /* Advances to the last position before which at most `cost` is spent, less than the whole group's;
- * returns how many rows of that position the rest pays for. The further, the fewer sequences: as
- * many steps as the price at g->pos allows are never too many. */
+ * returns how many rows of that position the rest pays for. */
 static uint32_t advance(struct group *g, int64_t cost) {
     for (;;) {
-        bool all = g->pos < g->shortest;
-        uint32_t end = all ? g->shortest : UINT32_MAX; /* of the next sequence that ends */
-        int64_t rows = all ? g->count * (int64_t)g->pos : 0, live = all ? g->count : 0;
-        for (uint32_t i = 0; !all && i < g->count; i++) {
-            bool lives = g->length[i] > g->pos;
-            rows += lives ? g->pos : g->length[i];
-            live += lives;
-            end = lives && g->length[i] < end ? g->length[i] : end;
+        uint32_t next, live = live_at(g, g->pos, &next);
+        int64_t each = price(g, live), rest = cost - g->spent;
+        if (rest < each * (next - g->pos)) {
+            g->pos += (uint32_t)(rest / each);
+            g->spent += rest / each * each;
+            return (uint32_t)least(rest % each / g->row, live - 1);
         }
-        int64_t slope = live * g->row + g->position;
-        int64_t rest = cost - rows * g->row - g->pos * g->position, steps = rest / slope;
-        bool all_live = steps < end - g->pos;
-        g->pos += (uint32_t)steps;
-        if (all_live) {
-            return (uint32_t)least((rest - steps * slope) / g->row, live - 1);
-        }
+        g->spent += each * (next - g->pos);
+        g->pos = next;
     }
 }
 
@@ -472,6 +579,7 @@ ascgrad_result ascgrad_tile_rope_grad(const struct ascgrad_node *node,
     memset(&all, 0, sizeof(RopeGradFew)); /* take_lengths clears the rest, if it is needed */
     t->head = (uint32_t)head_size(node);
     t->rotated = (uint32_t)node->in[COS].shape->dim[1];
+    t->slice = (uint32_t)node->attr[SLICE_START].i;
     t->q_heads = (uint32_t)(node->in[Q].shape->dim[1] / t->head);
     t->k_heads = (uint32_t)(node->in[K].shape->dim[1] / t->head);
     t->exact = node->attr[EXACT].i != 0;

@@ -22,12 +22,13 @@ struct rotary_axes {
 struct rotary_work {
     enum rotary_mode mode;
     struct rotary_axes axes;
-    /* elements of dy, of a row of cos and of dy, and of dcos if it is to be cleared */
-    int64_t elements, row, dy_row, zeros;
+    /* elements of dy, of a row of cos and of dy, the first of the latter that is rotated, and
+     * elements of dcos if it is to be cleared */
+    int64_t elements, row, dy_row, slice, zeros;
     /* bytes of an element of dy, and of cos */
     int64_t size, table;
     bool with_x;
-    /* the contiguous path is no choice, nor are cores that only sum */
+    /* the contiguous path is no choice */
     bool plain;
 };
 
@@ -38,7 +39,7 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
 /* The contiguous path, rotary_odd.c. Whether the call is for that path; outer: steps outside of
  * inner. */
 bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
-                             int64_t size);
+                             int64_t size, int64_t table);
 
 /* Lays the axes out for it. Returns the steps outside of inner. */
 int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t size);
@@ -52,7 +53,7 @@ int64_t ascgrad_rotary_odd_segments(const RotaryGradTiling *t);
 int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit);
 
 /* Chunks, tiles and the UB for t->levels and t->partial. False: the UB is too small. */
-bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size);
+bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size, int64_t table);
 
 /* The same for the first generation of the 910 (rotary_910.c), and what it asks beyond. */
 ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,

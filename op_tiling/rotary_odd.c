@@ -38,7 +38,7 @@ enum {
     /* elements that a core moves while the cores meet */
     MEETING = 8192,
     SHIFT = 64,
-    PARTS = 18,
+    PARTS = 19,
     /* floats of a repeat: what a table has at least */
     LANES = 64,
 };
@@ -69,14 +69,15 @@ static int64_t rows_table(int64_t entries, int64_t row) {
 /* Lays out the UB for what t says of tile, cosines, sums and so on; ub_bytes is the answer.
  * Operands of one call are 256 bytes apart, modulo 512: dy and swapped against x, spare, cos and
  * sin. */
-static void lay_out(RotaryGradTiling *t, int64_t size) {
+static void lay_out(RotaryGradTiling *t, int64_t size, int64_t table) {
     bool narrow = size == 2, spread = t->group > t->fill;
     int64_t tile = banks(t->tile), sums = most(tile, banks(2 * t->fill * t->sums)),
             slab = banks(t->cosines), row = t->row, each = t->tile_cos * t->fill * row,
-            unit = narrow && t->reach % 2 ? 2 : 4, items = t->fill * row * size / unit;
+            unit = table == 2 && t->reach % 2 ? 2 : 4, items = t->fill * row * table / unit;
     t->rows_floats = (uint32_t)round_up(each + t->fill * row, LANES);
     t->coefs = t->fill > 1 ? (uint32_t)rows_table(t->tile_cos * items, items) : 0;
     t->halves = t->planes ? (uint32_t)rows_table(t->sums, row) : 0;
+    t->wide = table > size ? (uint32_t)rows_table(t->sums, 2 * t->reach) : 0;
     const struct part part[PARTS] = {
         {NULL, narrow ? tile : 0},
         {&t->swap_at, sums},
@@ -88,7 +89,7 @@ static void lay_out(RotaryGradTiling *t, int64_t size) {
         {&t->rows_at, spread ? 2 * t->rows_floats : 0},
         {&t->signs_at, most(banks(each), in_eights(2 * t->reach))},
         {&t->sums_at, most(1, t->levels) * 2 * t->sums},
-        {&t->coarse_at, narrow ? round_up(each, LANES) : 0},
+        {&t->coarse_at, table == 2 ? round_up(each, LANES) : 0},
         {&t->table_at, t->turn},
         {&t->blocks_at, t->turn_unit == 32 ? most(LANES, t->tile / 8) : 0},
         {&t->coef_at, 2 * t->coefs},
@@ -96,6 +97,7 @@ static void lay_out(RotaryGradTiling *t, int64_t size) {
         {&t->pack_at, t->fill > 1 ? t->sums + rows_table(t->sums, row) : 0},
         {&t->pair_at, t->planes ? t->pair + t->halves : 0},
         {&t->halve_at, 2 * t->halves},
+        {&t->wide_at, t->wide + (t->wide > 0 ? t->halves : 0)},
     };
     int64_t at = 0;
     for (int i = 0; i < PARTS; i++) {
@@ -107,11 +109,11 @@ static void lay_out(RotaryGradTiling *t, int64_t size) {
     t->work_bytes = (uint32_t)round_up(4 * (at + 1), 512);
     t->shift_bytes = 4 * SHIFT;
     t->tile_bytes = (uint32_t)(round_up(t->tile * size, 512));
-    t->cos_bytes = (uint32_t)(2 * round_up(t->sums * size, 32));
-    t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : size), 32);
-    t->ub_bytes = t->work_bytes + 2 * t->shift_bytes +
-                  (1 + ROTARY_ODD_PLACES(t->fill, size) + t->with_x * size / 2) * t->tile_bytes +
-                  2 * t->cos_bytes + (t->with_x ? 2 * t->sum_bytes : 0);
+    t->cos_bytes = (uint32_t)(2 * round_up(t->sums * table, 32));
+    t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : table), 32);
+    int64_t tiles = 1 + ROTARY_ODD_PLACES(t->fill, size) + t->with_x * size / 2;
+    t->ub_bytes = (uint32_t)(t->work_bytes + 2 * t->shift_bytes + tiles * t->tile_bytes +
+                             2 * t->cos_bytes + (t->with_x ? 2 * t->sum_bytes : 0));
 }
 
 /* Entries of a table for at least `entries` units of so many bytes: whole periods, whole blocks. */
@@ -123,8 +125,8 @@ static uint32_t table_of(int64_t period, int64_t entries, int64_t unit) {
 }
 
 /* Fills what follows from rows, cos_rows and group. False: it does not fit the UB. */
-static bool fill_with(RotaryGradTiling *t, int64_t size, int64_t rows, int64_t cos_rows,
-                      int64_t group, int64_t table) {
+static bool fill_with(RotaryGradTiling *t, int64_t size, int64_t table, int64_t rows,
+                      int64_t cos_rows, int64_t group, int64_t entries) {
     int64_t block = GM_BLOCK / size, row = cos_rows * t->row;
     int64_t span = t->cos_last ? round_up(group * row, block) : group * row;
     t->group = (uint32_t)group;
@@ -143,17 +145,17 @@ static bool fill_with(RotaryGradTiling *t, int64_t size, int64_t rows, int64_t c
     int64_t turned = t->turn_unit == 0 || t->turn_unit == 32 ? row : t->tile;
     /* tables that others are made of have all of their rows */
     int64_t need = t->fill > 1 ? row : 0;
-    turned = most(least(table, turned * size / unit), need * size / unit);
+    turned = most(least(entries, turned * size / unit), need * size / unit);
     t->turn = table_of(2 * t->reach * size / unit, turned, unit);
-    t->pair = t->planes ? table_of(t->row, most(least(table, t->tile), need), size) : 0;
-    lay_out(t, size);
+    t->pair = t->planes ? table_of(t->row, most(least(entries, t->tile), need), size) : 0;
+    lay_out(t, size, table);
     return t->ub_bytes <= SMALLEST_UB;
 }
 
-static bool fill_in(RotaryGradTiling *t, int64_t size, int64_t rows, int64_t cos_rows,
-                    int64_t group) {
-    return fill_with(t, size, rows, cos_rows, group, TABLE) ||
-           fill_with(t, size, rows, cos_rows, group, SMALLER_TABLE);
+static bool fill_in(RotaryGradTiling *t, int64_t size, int64_t table, int64_t rows,
+                    int64_t cos_rows, int64_t group) {
+    return fill_with(t, size, table, rows, cos_rows, group, TABLE) ||
+           fill_with(t, size, table, rows, cos_rows, group, SMALLER_TABLE);
 }
 
 /* Rows of a group for `rows` rows that share a row of cos: whole blocks in the UB, and blocks of
@@ -176,7 +178,7 @@ static int64_t cost_of(const RotaryGradTiling *t, int64_t cos_rows, int64_t grou
 }
 
 /* All rows of the most rows of cos, in the groups that make that cheapest. */
-static bool cut_whole(RotaryGradTiling *t, int64_t size) {
+static bool cut_whole(RotaryGradTiling *t, int64_t size, int64_t table) {
     int64_t fewest = rows_per_block(t->row * size), share = most(fewest, t->lines / CORES);
     int64_t limit = least(least(t->cos_rows, share), SLABS), best = 0, cost = 1, chosen = 0;
     for (int64_t group = group_of(t, least(t->inner, TILE), size); group >= fewest; group /= 2) {
@@ -187,7 +189,7 @@ static bool cut_whole(RotaryGradTiling *t, int64_t size) {
             int64_t price = cost_of(t, cos_rows, group);
             if (cos_rows * cost <= best * price) {
                 found++;
-            } else if (fill_in(t, size, t->inner, cos_rows, group)) {
+            } else if (fill_in(t, size, table, t->inner, cos_rows, group)) {
                 best = cos_rows;
                 cost = price;
                 chosen = group;
@@ -197,12 +199,12 @@ static bool cut_whole(RotaryGradTiling *t, int64_t size) {
     }
     t->chunk_rows = (uint32_t)t->inner;
     t->chunks_inner = 1;
-    return best > 0 && fill_in(t, size, t->inner, best, chosen);
+    return best > 0 && fill_in(t, size, table, t->inner, best, chosen);
 }
 
 /* Rows of cos first: some rows of cos with all of their rows, or some rows of one. */
-static bool cut_groups(RotaryGradTiling *t, int64_t size) {
-    if (t->inner <= TILE && cut_whole(t, size)) {
+static bool cut_groups(RotaryGradTiling *t, int64_t size, int64_t table) {
+    if (t->inner <= TILE && cut_whole(t, size, table)) {
         return true;
     }
     int64_t group = rows_per_block(t->row * 4);
@@ -216,7 +218,7 @@ static bool cut_groups(RotaryGradTiling *t, int64_t size) {
     for (; group * t->row <= REACH && rows >= step; rows -= step) {
         t->chunks_inner = ceil_div(t->inner, rows);
         int64_t chunk = round_up(ceil_div(t->inner, t->chunks_inner), step);
-        if (fill_in(t, size, chunk, 1, group)) {
+        if (fill_in(t, size, table, chunk, 1, group)) {
             t->chunk_rows = (uint32_t)chunk;
             t->chunks_inner = ceil_div(t->inner, chunk);
             return true;
@@ -266,7 +268,7 @@ static int64_t steps_of(const RotaryGradTiling *t, int64_t line, int64_t run, in
 }
 
 /* Rows of cos last: some steps of a run of rows of cos. */
-static bool cut_runs(RotaryGradTiling *t, int64_t size) {
+static bool cut_runs(RotaryGradTiling *t, int64_t size, int64_t table) {
     int64_t line = t->cos_stride * t->row, unit = rows_per_block(line * size);
     int64_t share = most(rows_per_block(t->row * size), t->lines / CORES); /* of a core */
     int64_t run = most(least(RUN / line, share), ceil_div(LEAST_BLOCK, line * size));
@@ -281,7 +283,7 @@ static bool cut_runs(RotaryGradTiling *t, int64_t size) {
     int64_t cos_rows = least(t->cos_rows, most(run, least(TILE / line / chunk, share)));
     cos_rows = cos_rows > unit && cos_rows < t->cos_rows ? cos_rows / unit * unit : cos_rows;
     for (; cos_rows > 0; cos_rows -= cos_rows > unit ? unit : 1) {
-        if (fill_in(t, size, chunk, cos_rows, t->cos_stride)) {
+        if (fill_in(t, size, table, chunk, cos_rows, t->cos_stride)) {
             return true;
         }
     }
@@ -304,8 +306,9 @@ int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t siz
 
 /* Halves that do not begin at blocks of floats. Beyond short rows it is words of 16-bit pairs that
  * are turned, in tiles about as large as the UB has room for, and enough of them to be worth the
- * tables; where rows have to be repeated by words, for enough of them that this does not matter. */
-static bool worth_turning(const RotaryGradTiling *t, int64_t size) {
+ * tables; where rows have to be repeated by words, for enough of them that this does not matter,
+ * and tables are of 16 bits. */
+static bool worth_turning(const RotaryGradTiling *t, int64_t size, int64_t table) {
     bool blocks = t->row % 8 == 0;
     if (blocks ? t->row < SHORT / size && size == 2 : t->row < TURN) {
         return true;
@@ -316,11 +319,14 @@ static bool worth_turning(const RotaryGradTiling *t, int64_t size) {
     }
     int64_t rows = t->inner * t->row;
     int64_t tile = rows > TILE ? rows / ceil_div(rows, TILE) : TILE / rows * rows;
+    if (!blocks && table == 4) {
+        return false;
+    }
     return t->cos_last || ((blocks || t->inner >= MANY) && tile >= TILE * 3 / 4);
 }
 
 bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
-                             int64_t size) {
+                             int64_t size, int64_t table) {
     bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_odd_alone(t, outer, size);
     int64_t row = 2 * t->half, brief = SHORT / size; /* 32 elements of 16 bits, 16 of fp32 */
     t->planes = mode == INTERLEAVE_HALF;
@@ -334,14 +340,14 @@ bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t
     if (mode == INTERLEAVE_HALF) {
         return alone || row < (aligned ? brief : SHORT);
     }
-    if (aligned) {
-        return row < brief + 16;
+    if (aligned) { /* wide tables are not widened: without sums, addresses alone are faster */
+        return row < brief + 16 && (t->with_x || table == size);
     }
-    return alone || worth_turning(t, size);
+    return alone || worth_turning(t, size, table);
 }
 
-bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size) {
-    if (!(t->cos_last ? cut_runs(t, size) : cut_groups(t, size))) {
+bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size, int64_t table) {
+    if (!(t->cos_last ? cut_runs(t, size, table) : cut_groups(t, size, table))) {
         return false;
     }
     int64_t line = t->cos_stride * t->row * size;

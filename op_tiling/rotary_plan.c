@@ -42,14 +42,6 @@ enum {
     GM_LINE = 512,
     /* units of such lines that a core of a usual chip must have: it may get one more than others */
     UNITS = 64,
-    /* cores that only sum, at most; columns of each, where a half has several times as many; bytes
-     * of dy, and of x, that it may fetch, a block counting GM_LEAST; floats that put operands in
-     * other banks */
-    ALONE_CORES = 16,
-    ALONE_WIDTH = 32,
-    ALONE_BYTES = 65536,
-    GM_LEAST = 128,
-    ALONE_SHIFT = 64,
 };
 
 /* Chunks and tiles for rows of `pitch` elements in the UB; `unit` rows begin and end at 32-byte
@@ -201,6 +193,7 @@ static int64_t lay_out(RotaryGradTiling *t, const struct rotary_work *work) {
         t->rotations = 1;
     }
     t->dy_row = tails ? work->dy_row : t->row;
+    t->slice = work->slice;
     t->inner = t->cos_last ? a.r0 : a.r1;
     t->cos_stride = a.r1;
     t->inner_stride = t->cos_last ? t->cos_rows : 1;
@@ -227,7 +220,8 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
     }
     bool whole = t->strips == 1, aligned = t->half % 8 == 0;
     if (t->dy_row > t->row) { /* flat is only what has its tails beside it */
-        bool blocks = t->row * size % 32 == 0 && t->dy_row * size % 32 == 0 && t->dy_row <= ROW;
+        bool blocks = t->row * size % 32 == 0 && t->dy_row * size % 32 == 0 &&
+                      t->slice * size % 32 == 0 && t->dy_row <= ROW;
         t->with_tails =
             whole && blocks && attribute != INTERLEAVE_HALF && (aligned || attribute == INTERLEAVE);
         whole = t->with_tails;
@@ -261,7 +255,7 @@ static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pi
     bool summed = t->inner > 1 || outer > 1 || t->cos_stride > 1;
     for (t->levels = summed && t->with_x;; t->levels++) {
         for (t->partial = 0;; t->partial = 1) {
-            if (odd && !ascgrad_rotary_odd_cut(t, size)) {
+            if (odd && !ascgrad_rotary_odd_cut(t, size, table)) {
                 return false;
             }
             if (!odd) {
@@ -292,7 +286,8 @@ static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pi
 static void choose_units(RotaryGradTiling *t, int64_t outer, int64_t size) {
     int64_t unit = block_rows(t, 1, size);
     t->ragged = t->segments > 1 && !splits_at_blocks(t, outer, size);
-    bool blocks = t->half * size % GM_BLOCK == 0 && t->dy_row * size % GM_BLOCK == 0;
+    bool blocks = t->half * size % GM_BLOCK == 0 && t->slice * size % GM_BLOCK == 0 &&
+                  t->dy_row * size % GM_BLOCK == 0;
     t->join_unit = t->strips == 1 ? unit : blocks ? 1 : unit * t->strips;
     t->unit = whole_rows(t, outer, size, t->join_unit);
     if (t->ragged) {
@@ -338,14 +333,14 @@ static int64_t worth_starting(int64_t pieces, int64_t elements, const struct asc
 static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     int64_t size = work->size, block = GM_BLOCK / size;
     int64_t outer = lay_out(t, work);
-    bool may = work->table == size && work->dy_row == work->row && !work->plain;
-    if (may && ascgrad_rotary_odd_fits(t, work->mode, outer, size)) {
+    bool may = work->dy_row == work->row && !work->plain;
+    if (may && ascgrad_rotary_odd_fits(t, work->mode, outer, size, work->table)) {
         RotaryGradTiling u = *t;
         int64_t around = ascgrad_rotary_odd_steps(&u, outer, size);
         u.strips = u.strips_half = 1;
         u.width = (uint32_t)u.half;
         u.sum_row = (uint32_t)u.row;
-        if (cut_up(&u, ROTARY_ODD, around, u.row, size, size)) {
+        if (cut_up(&u, ROTARY_ODD, around, u.row, size, work->table)) {
             u.plane = round_up(u.lines * u.row, 8);
             choose_units(&u, around, size);
             u.join_unit = ascgrad_rotary_odd_join(&u, rows_per_block(u.row * size));
@@ -368,27 +363,6 @@ static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     return mode;
 }
 
-/* Cores that only sum, where that takes less time than a meeting: there are few rows, and the
- * columns of one core are whole blocks in all tensors and fit the UB in all rows. */
-static void sum_alone(const struct rotary_work *work, RotaryGradTiling *t, uint32_t mode) {
-    int64_t size = work->size, width = t->half % ALONE_WIDTH == 0 ? ALONE_WIDTH : t->half;
-    int64_t jobs = t->lines * 2 * (t->row / width);
-    if (work->plain || mode != ROTARY_HALVES || !t->partial || t->segments != t->chunks ||
-        t->levels != 1 || t->chunks != t->chunks_inner || t->chunks > ROTARY_FOLD || !t->flat ||
-        t->ragged || jobs > ALONE_CORES || width * least(size, work->table) % GM_BLOCK != 0) {
-        return;
-    }
-    int64_t gap = (t->inner_stride * t->dy_row - width) * size / GM_BLOCK;
-    int64_t bytes = 2 * t->inner * width * (size + 4) + 8 * ALONE_SHIFT + width * work->table;
-    if (t->inner * most(width * size, GM_LEAST) > ALONE_BYTES || gap > UINT16_MAX ||
-        bytes > SMALLEST_UB) {
-        return;
-    }
-    t->alone = (uint32_t)jobs;
-    t->alone_width = (uint32_t)width;
-    t->partial = 0;
-}
-
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch) {
     *t = (RotaryGradTiling){
@@ -400,8 +374,6 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
         mode = plan(work, t);
         pieces = least(ceil_div(t->lines, t->unit) * t->segments, ceil_div(work->elements, CORE));
         pieces = worth_starting(pieces, work->elements, chip);
-        sum_alone(work, t, mode);
-        pieces = t->alone > 0 ? t->alone + ceil_div(pieces, 2) : pieces;
         t->stream = work->elements * work->size * (1 + work->with_x) > kept_in_l2(chip);
     }
     t->zeros = work->zeros;
@@ -415,4 +387,7 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
     launch->sync_all = t->partial != 0;
     int64_t plane = odd ? t->plane : t->lines * t->sum_row;
     launch->workspace = t->partial ? (uint64_t)(t->segments * 2 * plane * 4) : 0;
+    if (mode == ROTARY_PLANES && t->strips > 1) { /* for dy, where dx takes its place */
+        launch->workspace += (uint64_t)(work->elements * work->size);
+    }
 }

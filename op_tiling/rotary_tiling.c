@@ -15,8 +15,9 @@ static const int64_t MOST_BYTES = (int64_t)1 << 44;
 struct request {
     uint32_t dy, cos, sin, x;
     int64_t mode;
-    bool has_x;  /* x is connected, */
-    bool with_x; /* and the gradients that need it are wanted */
+    int64_t slice; /* the first column that is rotated */
+    bool has_x;    /* x is connected, */
+    bool with_x;   /* and the gradients that need it are wanted */
 };
 
 static const char *name(const struct ascgrad_node *node, uint32_t input) {
@@ -60,6 +61,13 @@ static ascgrad_result check_shapes(const struct ascgrad_node *node, const struct
                                   (unsigned long long)i, name(node, q->cos), name(node, q->dy),
                                   (long long)cos->dim[i], (long long)dy->dim[i]);
         }
+    }
+    if (q->slice < 0 || q->slice > d - rotated) {
+        return ascgrad_refuse(error, node,
+                              "slice_start is %lld, but must be between 0 and %lld, the last "
+                              "dimension of %s less that of %s",
+                              (long long)q->slice, (long long)(d - rotated), name(node, q->dy),
+                              name(node, q->cos));
     }
     int64_t multiple = q->mode == QUARTER ? 4 : 2;
     if (rotated % multiple != 0) {
@@ -151,9 +159,11 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
                                .elements = elements,
                                .row = cos->dim[dy->rank - 1],
                                .dy_row = dy->dim[dy->rank - 1],
+                               .slice = q->slice,
                                .size = size,
                                .table = (int64_t)ascgrad_dtype_size(node->in[q->cos].dtype),
-                               .with_x = q->with_x};
+                               .with_x = q->with_x,
+                               .plain = q->slice > 0};
     if (sums && (!q->with_x || elements == 0)) { /* there is nothing to sum */
         work.zeros = ascgrad_elements(cos, 0, cos->rank);
     }
@@ -190,6 +200,7 @@ ascgrad_result ascgrad_tile_rotary_position_embedding_grad(const struct ascgrad_
     if (ascgrad_need_later_chip(node, chip, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     struct request q = {.dy = 0, .cos = 1, .sin = 2, .x = 3};
     q.mode = node->attr[0].i;
+    q.slice = node->attr[1].i;
     if (ascgrad_need_attr(node, 0, INTERLEAVE_HALF, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
     q.has_x = q.with_x = node->in[3].present;
     return tile(node, &q, chip, launch, error);

@@ -380,8 +380,8 @@ static uint64_t tensor_bytes(const struct ascgrad_arg *arg) {
 }
 
 /* The kernel's parameters in order: inputs, then outputs; absent and empty tensors are null
- * pointers. */
-static int set_args(const struct resolved *r, struct twin_arg *arg, char *why) {
+ * pointers, and so are all where no data is wanted. */
+static int set_args(const struct resolved *r, bool data, struct twin_arg *arg, char *why) {
     const struct ascgrad_call *call = &r->call;
     uint32_t inputs = r->ir->inputs;
     for (uint32_t i = 0; i < inputs + r->ir->outputs; i++) {
@@ -391,6 +391,8 @@ static int set_args(const struct resolved *r, struct twin_arg *arg, char *why) {
         arg[i].name = output ? r->ir->out[k].name : r->ir->in[k].name;
         arg[i].role = output ? TWIN_OUTPUT : TWIN_INPUT;
         arg[i].bytes = a->present ? tensor_bytes(a) : 0;
+        arg[i].data = NULL;
+        if (!data) continue;
         if (output && arg[i].bytes && !call->out[k].data && call->allocate) {
             call->out[k].data = call->allocate(call->context, k, arg[i].bytes);
             if (!call->out[k].data)
@@ -401,6 +403,24 @@ static int set_args(const struct resolved *r, struct twin_arg *arg, char *why) {
         if (arg[i].bytes && !arg[i].data)
             return fail(why, ASCGRAD_USAGE, "%s: tensor %s has no data", r->ir->type, arg[i].name);
     }
+    return ASCGRAD_OK;
+}
+
+/* An output has memory of its own, or that of the input that the IR names. */
+static int check_overlap(const struct resolved *r, const struct twin_arg *arg, uint32_t *in_place,
+                         char *why) {
+    uint32_t inputs = r->ir->inputs;
+    for (uint32_t o = inputs; o < inputs + r->ir->outputs; o++)
+        for (uint32_t i = 0; i < o; i++) {
+            uintptr_t a = (uintptr_t)arg[i].data, b = (uintptr_t)arg[o].data;
+            if (a + arg[i].bytes <= b || b + arg[o].bytes <= a) continue;
+            if (a == b && r->ir->out[o - inputs].in_place == i + 1)
+                in_place[o] = i + 1;
+            else
+                return fail(why, ASCGRAD_USAGE, "%s: %s must not overlap %s%s", r->ir->type,
+                            arg[o].name, arg[i].name,
+                            r->ir->out[o - inputs].in_place == i + 1 ? " in part" : "");
+        }
     return ASCGRAD_OK;
 }
 
@@ -470,11 +490,19 @@ static void give_report(struct ascgrad_report *report, bool of_2_0, const struct
     memcpy(report, &full, size < sizeof full ? size : sizeof full);
 }
 
-static int launch(struct resolved *r, const struct ascgrad_plan *plan, const double *constants,
+/* What is wanted of a run beside the call itself. */
+struct wish {
+    const double *constants; /* of the cycle model; NULL: as they are */
+    bool steps_only;
+};
+
+static int launch(struct resolved *r, const struct ascgrad_plan *plan, const struct wish *wish,
                   struct twin_report *t, char *why) {
     const struct ascgrad_call *call = &r->call;
     struct twin_arg arg[ASCGRAD_MAX_INPUTS + ASCGRAD_MAX_OUTPUTS];
-    int code = set_args(r, arg, why);
+    uint32_t in_place[ASCGRAD_MAX_INPUTS + ASCGRAD_MAX_OUTPUTS] = {0};
+    int code = set_args(r, !wish->steps_only, arg, why);
+    if (code == ASCGRAD_OK && !wish->steps_only) code = check_overlap(r, arg, in_place, why);
     if (code != ASCGRAD_OK) return code;
     const int32_t column = ascgrad_column(&r->node);
     const struct kernel *kernel = column < 0 ? NULL : &kernels[r->number][column];
@@ -486,6 +514,7 @@ static int launch(struct resolved *r, const struct ascgrad_plan *plan, const dou
         .arity = *kernel->arity,
         .arg = arg,
         .args = r->ir->inputs + r->ir->outputs,
+        .in_place = in_place,
         .tiling = plan->data,
         .tiling_bytes = plan->size,
         .workspace = plan->workspace,
@@ -497,7 +526,8 @@ static int launch(struct resolved *r, const struct ascgrad_plan *plan, const dou
         .order = call->order,
         .trace = call->fast ? NULL : call->trace,
         .watch = call->fast ? NULL : call->watch,
-        .constants = constants,
+        .constants = wish->constants,
+        .steps_only = wish->steps_only,
     };
     code = twin_run(&l, t, why);
     for (uint32_t i = r->ir->inputs; code == TWIN_OK && !call->fast && i < l.args; i++)
@@ -525,13 +555,8 @@ const char *ascgrad_model_constant(uint32_t index, const char *name, double *val
     return name;
 }
 
-int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
-                char why[ASCGRAD_WHY]) {
-    return ascgrad_run_with(call, NULL, report, why);
-}
-
-int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
-                     struct ascgrad_report *report, char why[ASCGRAD_WHY]) {
+static int run(const struct ascgrad_call *call, const struct wish *wish,
+               struct ascgrad_report *report, char *why) {
     struct resolved r;
     char unread[ASCGRAD_WHY];
     if (!why) why = unread;
@@ -545,13 +570,30 @@ int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
     struct ascgrad_plan *plan = malloc(sizeof *plan);
     struct twin_report *t = calloc(1, sizeof *t);
     int code = plan && t ? tile(&r, call, plan, why) : fail(why, ASCGRAD_SYSTEM, "out of memory");
-    if (code == ASCGRAD_OK) r.soc = twin_soc_with(&r.soc, constants);
-    if (code == ASCGRAD_OK) code = launch(&r, plan, constants, t, why);
+    if (code == ASCGRAD_OK && wish->steps_only && r.call.fast)
+        code = fail(why, ASCGRAD_USAGE, "%s: a fast run is not timed", r.ir->type);
+    if (code == ASCGRAD_OK) r.soc = twin_soc_with(&r.soc, wish->constants);
+    if (code == ASCGRAD_OK) code = launch(&r, plan, wish, t, why);
     if (code == ASCGRAD_OK && report) give_report(report, of_2_0, &r, plan, t);
     free(plan);
     free(t);
     fp_set(caller);
     return code;
+}
+
+int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
+                char why[ASCGRAD_WHY]) {
+    return run(call, &(struct wish){0}, report, why);
+}
+
+int ascgrad_run_with(const struct ascgrad_call *call, const double *constants,
+                     struct ascgrad_report *report, char why[ASCGRAD_WHY]) {
+    return run(call, &(struct wish){.constants = constants}, report, why);
+}
+
+int ascgrad_perf(const struct ascgrad_call *call, struct ascgrad_report *report,
+                 char why[ASCGRAD_WHY]) {
+    return run(call, &(struct wish){.steps_only = true}, report, why);
 }
 
 const char *ascgrad_soc_name(uint32_t index) {

@@ -35,7 +35,7 @@ enum {
     ASCGRAD_RANK_MAX = 25,
     ASCGRAD_INPUTS_MAX = 21,
     ASCGRAD_OUTPUTS_MAX = 14,
-    ASCGRAD_ATTRS_MAX = 4,
+    ASCGRAD_ATTRS_MAX = 8,
     ASCGRAD_CORES_MAX = 64,
     ASCGRAD_WARNINGS = 8,
 };
@@ -91,7 +91,7 @@ struct ascgrad_event {
 struct ascgrad_watch {
     void *context;
     void (*event)(void *context, const struct ascgrad_event *event);
-    /* a buffer of the slowest core: InitBuffer's place in the source */
+    /* a buffer of the slowest core: InitBuffer's place in the source; at last the "free" rest */
     void (*buffer)(void *context, const char *kind, const char *file, int line, uint32_t at,
                    uint32_t bytes);
     /* a tensor, or the workspace: its size and what all cores moved of it */
@@ -116,7 +116,8 @@ struct ascgrad_call {
     /* up to ASCGRAD_CORES_MAX; 0: as many as the chip has (checked) or as suits the CPU (fast) */
     uint32_t cores;
     bool fast; /* checks compiled out, blocks on threads */
-    /* checked: 0 runs the cores in order, anything else is the seed of a permutation */
+    /* checked: 0 runs the cores in order, anything else is the seed of a permutation; the
+     * complement of either is the same backwards */
     uint64_t order;
     const char *trace;                 /* checked: file for a Chrome trace, or NULL */
     const struct ascgrad_watch *watch; /* checked: is told what the cores did, or NULL */
@@ -204,6 +205,10 @@ ASCGRAD_API const char *ascgrad_code_name(int code);
 /* The IR of operator number index; false past the last one. */
 ASCGRAD_API bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info);
 
+/* The input whose memory an output of operator number index may have: the data of both is one
+ * pointer, and the results are the same bits. -1: none. */
+ASCGRAD_API int32_t ascgrad_in_place(uint32_t index, uint32_t output);
+
 /* The name of chip number index ("ascend910b1"), or NULL past the last one. Number 0 is the
  * default.
  */
@@ -224,9 +229,16 @@ ASCGRAD_API bool ascgrad_plan_field(const char *op, const struct ascgrad_plan *p
                                     struct ascgrad_field *field);
 
 /* Runs the operator. report may be NULL; it is filled by the checked twin only (fast: key,
- * block_dim, workspace). */
+ * block_dim, workspace). An output that overlaps another tensor is ASCGRAD_USAGE, unless it has all
+ * of the memory that ascgrad_in_place allows. */
 ASCGRAD_API int ascgrad_run(const struct ascgrad_call *call, struct ascgrad_report *report,
                             char why[ASCGRAD_WHY]);
+
+/* The report of a checked run without the run: what the kernel does is timed, but nothing is
+ * computed and no rule checked, so that tensors need no data and may be of any size. The operators'
+ * kernels take the same steps whatever the data are, so the times are the same. */
+ASCGRAD_API int ascgrad_perf(const struct ascgrad_call *call, struct ascgrad_report *report,
+                             char why[ASCGRAD_WHY]);
 
 /* Constants of the cycle model, to be fitted to times that were measured: name and value of number
  * index for a chip (NULL: the default), or NULL past the last one. ascgrad_run_with is ascgrad_run

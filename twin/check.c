@@ -234,6 +234,18 @@ void twin_check_write(const struct twin_issue *i, uint32_t at, uint32_t bytes, c
     }
 }
 
+const char *twin_undefined_by(const struct twin_core *c, struct twin_reason *r) {
+    const struct twin_lost *l = &c->lost;
+    int n = snprintf(r->text, sizeof r->text, "never written, or filler of DataCopyPad");
+    if (l->site.call)
+        snprintf(
+            r->text + n, sizeof r->text - (size_t)n,
+            ", or lost: %s at %s:%d reads byte %llu of %s, which core %u has overwritten by %s",
+            l->site.call, twin_file_of(&l->site), l->site.line, (unsigned long long)l->byte,
+            l->input, l->writer, l->output);
+    return r->text;
+}
+
 static inline uint32_t bits_from(uint32_t first, uint32_t count) {
     return (count >= 32 ? ~0u : (1u << count) - 1) << first;
 }

@@ -21,6 +21,14 @@ struct twin_issue {
 const char *twin_file_of(const struct twin_site *site); /* without its folders */
 struct twin_issue twin_issue(enum twin_pipe pipe, const struct twin_site *site);
 
+/* False: the steps are all that is wanted of the kernel. */
+static inline bool twin_computes(const struct twin_core *c) {
+    return !c->job->launch->steps_only;
+}
+
+void twin_need_values(
+    const struct twin_site *site); /* stops a kernel that reads one: check_move.c */
+
 /* Byte ranges of UB, relative to its start. what names the operand. */
 void twin_check_tensor(const struct twin_issue *, const struct twin_local *, uint32_t alignment,
                        const char *what);
@@ -28,6 +36,11 @@ void twin_check_read(const struct twin_issue *, uint32_t at, uint32_t bytes, con
 void twin_check_write(const struct twin_issue *, uint32_t at, uint32_t bytes, const char *what);
 bool twin_ub_defined(struct twin_core *, uint32_t at, uint32_t bytes); /* all bytes hold data */
 void twin_ub_define(struct twin_core *, uint32_t at, uint32_t bytes, bool defined);
+/* How bytes come to be undefined, for a violation's text. */
+struct twin_reason {
+    char text[256];
+};
+const char *twin_undefined_by(const struct twin_core *, struct twin_reason *);
 uint32_t twin_ub_at(const struct twin_core *, const struct twin_local *);
 
 /* check_mask.c: the lanes of a call; that it has any; a call that has no count and no mask. */
@@ -64,14 +77,20 @@ void twin_check_910_sync(const struct twin_site *site);
 int twin_event_limit(void);
 int twin_live_limit(void);
 
-/* gm.c: resolves an invented address, checks bounds and races, returns the real one. */
+/* gm.c: resolves an invented address, checks bounds and races, returns the real one, or NULL
+ * where the tensors have no data. */
 uint8_t *twin_gm_access(const struct twin_issue *, const struct twin_dma *v);
+/* Of a load: bytes that were overwritten before become undefined in UB, where blocks are ub_step
+ * bytes from start to start. */
+void twin_gm_take(const struct twin_issue *, const struct twin_dma *v, uint64_t ub_step);
 bool twin_gm_open(struct twin_job *job);
 void twin_gm_close(struct twin_job *job);
 void twin_gm_report(struct twin_job *job, struct twin_report *report);
 
 /* cycles.c */
 bool twin_cost_open(struct twin_core *core);
+/* Behind a core's last step: another core that has done the same keeps the steps for both. */
+void twin_cost_share(struct twin_core *core);
 void twin_cost_close(struct twin_core *core);
 /* split: instructions that the library makes of a count, 0 where it is one */
 void twin_cost_vector(struct twin_core *, const struct twin_site *, const struct twin_lanes *,

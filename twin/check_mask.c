@@ -9,9 +9,19 @@
 
 #include <stdio.h>
 
-static void write_mask(char *to, size_t size, const struct twin_mask *m) {
-    snprintf(to, size, "%016llx%016llx", (unsigned long long)m->bits[1],
+/* The mask that a call finds, and who left it. */
+struct found {
+    char bits[40], who[128];
+};
+
+static struct found describe(const struct twin_mask *m) {
+    struct found f = {.who = "nothing"};
+    snprintf(f.bits, sizeof f.bits, "%016llx%016llx", (unsigned long long)m->bits[1],
              (unsigned long long)m->bits[0]);
+    if (m->site.call)
+        snprintf(f.who, sizeof f.who, "%s at %s:%d", m->site.call, twin_file_of(&m->site),
+                 m->site.line);
+    return f;
 }
 
 static bool is_full(const struct twin_mask *m, uint32_t per_repeat) {
@@ -22,30 +32,26 @@ static bool is_full(const struct twin_mask *m, uint32_t per_repeat) {
 
 static void check_kept(const struct twin_issue *i, uint32_t per_repeat) {
     const struct twin_mask *m = &i->core->mask;
-    char bits[40], who[128] = "nothing";
-    write_mask(bits, sizeof bits, m);
     if (m->kind == TWIN_MASK_RUBBISH)
         twin_violation(i->site, "keeps the mask, which nothing has set since the kernel began");
-    if (m->site.call)
-        snprintf(who, sizeof who, "%s at %s:%d", m->site.call, twin_file_of(&m->site),
-                 m->site.line);
     if (i->core->counter) {
-        if (m->kind != TWIN_MASK_CHOSEN)
-            twin_violation(i->site,
-                           "keeps the mask in counter mode, where it is a count, but %s left %s",
-                           who, bits);
-        return;
+        if (m->kind == TWIN_MASK_CHOSEN) return;
+        const struct found f = describe(m);
+        twin_violation(i->site,
+                       "keeps the mask in counter mode, where it is a count, but %s left %s", f.who,
+                       f.bits);
     }
+    const bool fits = is_full(m, per_repeat) || m->lanes == per_repeat;
+    if (m->kind != TWIN_MASK_LEFT && fits) return;
+    const struct found f = describe(m);
     if (m->kind == TWIN_MASK_LEFT)
         twin_violation(i->site,
                        "keeps the mask, but %s left %s behind; ResetMask or SetVectorMask is "
                        "missing",
-                       who, bits);
-    if (!is_full(m, per_repeat) && m->lanes != per_repeat)
-        twin_violation(
-            i->site,
-            "keeps the mask %s that %s made for repeats of %u lanes, and has repeats of %u", bits,
-            who, m->lanes, per_repeat);
+                       f.who, f.bits);
+    twin_violation(i->site,
+                   "keeps the mask %s that %s made for repeats of %u lanes, and has repeats of %u",
+                   f.bits, f.who, m->lanes, per_repeat);
 }
 
 void twin_check_lanes(const struct twin_issue *i, const struct twin_lanes *lanes,

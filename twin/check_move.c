@@ -88,17 +88,16 @@ static void need_defined(const struct twin_issue *i, const struct twin_dma *v, u
         uint32_t k = 0;
         while (twin_ub_defined(i->core, at + k, 1))
             k++;
-        twin_violation(
-            i->site,
-            "stores undefined bytes to GM: UB %u was never written or is filler of DataCopyPad",
-            at + k);
+        struct twin_reason why;
+        twin_violation(i->site, "stores undefined bytes to GM at UB %u (%s)", at + k,
+                       twin_undefined_by(i->core, &why));
     }
 }
 
 static void move_ub(const struct twin_dma *v, const struct twin_site *site) {
     struct twin_core *c = twin_core;
     struct twin_issue issue = twin_issue(TWIN_V, site);
-    if (v->blocks && v->length) {
+    if (v->blocks && v->length && twin_computes(c)) {
         twin_check_tensor(&issue, &v->ub, TWIN_BLOCK_BYTES, "dst");
         twin_check_tensor(&issue, &v->ub2, TWIN_BLOCK_BYTES, "src");
         check_ub_side(&issue, v, &v->ub2, v->ub2_gap, v->length, false, "src");
@@ -128,26 +127,38 @@ static double charged_bytes(const struct twin_dma *v) {
     return each * blocks * (odd ? TWIN_DMA_UNALIGNED : 1.0);
 }
 
-static void copy(const struct twin_dma *v, const struct twin_site *site) {
-    struct twin_core *c = twin_core;
-    enum twin_pipe pipe = v->kind == TWIN_LOAD ? TWIN_MTE2 : TWIN_MTE3;
+/* All that a copy may break, and the copy itself. */
+static void check_and_copy(struct twin_issue *i, const struct twin_dma *v) {
+    struct twin_core *c = i->core;
     const char *what = v->kind == TWIN_LOAD ? "dst" : "src";
-    struct twin_issue issue = twin_issue(pipe, site);
-    if (!v->blocks || !v->length) return;
-    twin_check_tensor(&issue, &v->ub, TWIN_BLOCK_BYTES, what);
+    twin_check_tensor(i, &v->ub, TWIN_BLOCK_BYTES, what);
     if (c->job->launch->soc->arch != ASCGRAD_ARCH_950 && v->ub.position == TWIN_VECCALC)
-        twin_violation(site,
+        twin_violation(i->site,
                        "%s is a VECCALC buffer: on this chip GM copies go to VECIN and from VECOUT",
                        what);
     uint64_t in_ub =
         v->pad ? round_up((uint64_t)(v->left + v->right) * v->size + v->length) : v->length;
-    if (v->kind == TWIN_STORE) need_defined(&issue, v, in_ub);
-    uint8_t *gm = twin_gm_access(&issue, v);
-    if (v->kind == TWIN_LOAD) warn_unread(&issue, v, in_ub);
+    if (v->kind == TWIN_STORE) need_defined(i, v, in_ub);
+    uint8_t *gm = twin_gm_access(i, v);
+    if (v->kind == TWIN_LOAD) warn_unread(i, v, in_ub);
     uint64_t touched = v->kind == TWIN_STORE && v->blocks == 1 ? v->length : in_ub;
-    check_ub_side(&issue, v, &v->ub, v->ub_gap, touched, v->kind == TWIN_LOAD, what);
-    if (v->kind == TWIN_LOAD) define_load(c, v, in_ub);
+    check_ub_side(i, v, &v->ub, v->ub_gap, touched, v->kind == TWIN_LOAD, what);
+    if (v->kind == TWIN_LOAD) {
+        define_load(c, v, in_ub);
+        twin_gm_take(i, v, in_ub + (uint64_t)v->ub_gap);
+    }
     twin_run_dma(v, gm, c->atomic, false);
+}
+
+static void copy(const struct twin_dma *v, const struct twin_site *site) {
+    struct twin_core *c = twin_core;
+    enum twin_pipe pipe = v->kind == TWIN_LOAD ? TWIN_MTE2 : TWIN_MTE3;
+    struct twin_issue issue = twin_issue(pipe, site);
+    if (!v->blocks || !v->length) return;
+    if (twin_computes(c))
+        check_and_copy(&issue, v);
+    else
+        twin_gm_access(&issue, v); /* counts what is moved of which tensor */
     *(v->kind == TWIN_LOAD ? &c->gm_read : &c->gm_write) += v->blocks * v->length;
     c->dmas++;
     twin_cost_dma(c, site, pipe, charged_bytes(v), v->pad);
@@ -166,6 +177,12 @@ void twin_dma_checked(const struct twin_dma *v, const struct twin_site *site) {
 
 /* Scalar unit. */
 
+/* What a kernel does next may depend on a value that it reads. */
+void twin_need_values(const struct twin_site *site) {
+    if (!twin_computes(twin_core))
+        twin_violation(site, "reads a value, so that its steps cannot be had without its data");
+}
+
 /* Where one element lies in UB, after the checks that reading and writing it share. */
 static uint32_t element_at(struct twin_issue *issue, const struct twin_local *t, uint32_t index,
                            uint32_t size, const struct twin_site *site) {
@@ -180,11 +197,14 @@ void twin_local_get(const struct twin_local *t, uint32_t index, uint32_t size, v
     struct twin_core *c = twin_core;
     if (c->checked) twin_cost_scalar(c, TWIN_SCALAR_ELEMENT);
     if (c->checked) {
+        twin_need_values(site);
         struct twin_issue issue = twin_issue(TWIN_S, site);
         uint32_t at = element_at(&issue, t, index, size, site);
         twin_check_read(&issue, at, size, "the tensor");
+        struct twin_reason why;
         if (!twin_ub_defined(c, at, size))
-            twin_violation(site, "reads undefined bytes at UB %u", at);
+            twin_violation(site, "reads undefined bytes at UB %u (%s)", at,
+                           twin_undefined_by(c, &why));
     }
     memcpy(value, t->at + (size_t)index * size, size);
 }
@@ -205,10 +225,13 @@ void twin_local_set(const struct twin_local *t, uint32_t index, uint32_t size, c
 void twin_global_get(uint64_t address, uint32_t size, void *value, const struct twin_site *site) {
     if (twin_core->checked) {
         twin_cost_scalar(twin_core, TWIN_SCALAR_ELEMENT);
+        twin_need_values(site);
         struct twin_issue issue = twin_issue(TWIN_S, site);
         struct twin_dma v = {
             .kind = TWIN_LOAD, .gm = address, .blocks = 1, .length = size, .size = (uint8_t)size};
-        memcpy(value, twin_gm_access(&issue, &v), size);
+        const uint8_t *gm = twin_gm_access(&issue, &v);
+        twin_gm_take(&issue, &v, 0);
+        memcpy(value, gm, size);
         return;
     }
     memcpy(value, (const void *)(uintptr_t)address, size);
@@ -231,7 +254,8 @@ void twin_global_set(uint64_t address, uint32_t size, const void *value,
         struct twin_issue issue = twin_issue(TWIN_S, site);
         struct twin_dma v = {
             .kind = TWIN_STORE, .gm = address, .blocks = 1, .length = size, .size = (uint8_t)size};
-        memcpy(twin_gm_access(&issue, &v), value, size);
+        uint8_t *gm = twin_gm_access(&issue, &v);
+        if (gm) memcpy(gm, value, size);
         note_dirty(twin_core, address / 64, site);
         return;
     }

@@ -16,10 +16,10 @@ static void need(const struct twin_issue *i, const struct twin_local *t, uint64_
         twin_violation(i->site, "%s needs %llu bytes from UB %u, its tensor has %u", what,
                        (unsigned long long)(at + bytes), base, t->bytes);
     twin_check_read(i, base + (uint32_t)at, (uint32_t)bytes, what);
+    struct twin_reason why;
     if (defined && !twin_ub_defined(i->core, base + (uint32_t)at, (uint32_t)bytes))
-        twin_violation(
-            i->site, "%s uses undefined bytes near UB %u (never written, or filler of DataCopyPad)",
-            what, base + (uint32_t)at);
+        twin_violation(i->site, "%s uses undefined bytes near UB %u (%s)", what,
+                       base + (uint32_t)at, twin_undefined_by(i->core, &why));
 }
 
 static void give(const struct twin_issue *i, const struct twin_local *t, uint64_t at,
@@ -240,6 +240,45 @@ static void cost(struct twin_core *c, const struct twin_shuffle *v, const struct
                      start, slope * repeats);
 }
 
+/* All that a call may break, and the call itself. */
+static void check_and_run(const struct twin_issue *i, struct twin_shuffle *v,
+                          const struct twin_plan *p) {
+    if (v->kind != TWIN_TO_5HD) {
+        twin_check_tensor(i, &v->dst.t, TWIN_BLOCK_BYTES, "dst");
+        twin_check_tensor(i, &v->src[0].t, TWIN_BLOCK_BYTES, "src");
+        if (v->kind == TWIN_GATHER || v->kind == TWIN_GATHERB ||
+            (v->kind == TWIN_GATHER_MASK && !v->pattern))
+            twin_check_tensor(i, &v->src[1].t, TWIN_BLOCK_BYTES, "src1");
+    }
+    switch (v->kind) {
+    case TWIN_GATHER:
+        check_gather(i, v, p);
+        break;
+    case TWIN_GATHERB:
+        check_gather_blocks(i, v);
+        break;
+    case TWIN_GATHER_MASK:
+        check_gather_mask(i, v);
+        break;
+    case TWIN_BRCB:
+        check_brcb(i, v);
+        break;
+    case TWIN_TRANSPOSE:
+        check_transpose(i, v);
+        break;
+    case TWIN_TO_5HD:
+        check_to_5hd(i, v);
+        break;
+    case TWIN_COMPARE:
+        check_compare(i, v, p);
+        break;
+    case TWIN_SELECT:
+        check_select(i, v, p);
+        break;
+    }
+    twin_run_shuffle(v, p);
+}
+
 void twin_shuffle_checked(struct twin_shuffle *v, const struct twin_site *site) {
     struct twin_core *c = twin_core;
     if (v->bad_field) twin_fail_field("a count, repeat, mask or stride", v->bad_value, site);
@@ -251,40 +290,8 @@ void twin_shuffle_checked(struct twin_shuffle *v, const struct twin_site *site) 
         twin_check_no_counter(&issue);
     struct twin_plan p = twin_make_plan(c, &v->lanes, twin_shuffle_width(v));
     twin_check_any(&issue, v->lanes.counter ? p.repeats : (uint64_t)v->lanes.repeat);
-    if (v->kind != TWIN_TO_5HD) {
-        twin_check_tensor(&issue, &v->dst.t, TWIN_BLOCK_BYTES, "dst");
-        twin_check_tensor(&issue, &v->src[0].t, TWIN_BLOCK_BYTES, "src");
-        if (v->kind == TWIN_GATHER || v->kind == TWIN_GATHERB ||
-            (v->kind == TWIN_GATHER_MASK && !v->pattern))
-            twin_check_tensor(&issue, &v->src[1].t, TWIN_BLOCK_BYTES, "src1");
-    }
-    switch (v->kind) {
-    case TWIN_GATHER:
-        check_gather(&issue, v, &p);
-        break;
-    case TWIN_GATHERB:
-        check_gather_blocks(&issue, v);
-        break;
-    case TWIN_GATHER_MASK:
-        check_gather_mask(&issue, v);
-        break;
-    case TWIN_BRCB:
-        check_brcb(&issue, v);
-        break;
-    case TWIN_TRANSPOSE:
-        check_transpose(&issue, v);
-        break;
-    case TWIN_TO_5HD:
-        check_to_5hd(&issue, v);
-        break;
-    case TWIN_COMPARE:
-        check_compare(&issue, v, &p);
-        break;
-    case TWIN_SELECT:
-        check_select(&issue, v, &p);
-        break;
-    }
-    twin_run_shuffle(v, &p);
+    if (v->kind == TWIN_GATHER_MASK) twin_need_values(site); /* it tells how many it has kept */
+    if (twin_computes(c)) check_and_run(&issue, v, &p);
     c->vector_calls++;
     cost(c, v, &p, site);
     struct twin_lanes lanes = v->lanes;

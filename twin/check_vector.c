@@ -150,7 +150,7 @@ void twin_elementwise_checked(const struct twin_elementwise *v, const struct twi
                      .src_size = info->src_size,
                      .sources = info->sources,
                      .reads_dst = reads_dst(v->prim)};
-    if (p.repeats) {
+    if (p.repeats && twin_computes(c)) {
         twin_check_tensor(&issue, &v->dst.t, TWIN_BLOCK_BYTES, "dst");
         w.dst = twin_ub_at(c, &v->dst.t);
         for (int k = 0; k < w.sources; k++) {
@@ -195,11 +195,10 @@ static void check_reduce_source(const struct twin_issue *i, const struct twin_re
                     run++;
                 twin_check_read(i, base + at, run * v->size, "src");
             }
+            struct twin_reason why;
             if (!twin_ub_defined(i->core, base + at, v->size))
-                twin_violation(
-                    i->site,
-                    "sums undefined bytes at UB %u (never written, or filler of DataCopyPad)",
-                    base + at);
+                twin_violation(i->site, "sums undefined bytes at UB %u (%s)", base + at,
+                               twin_undefined_by(i->core, &why));
         }
     }
 }
@@ -234,7 +233,7 @@ void twin_reduce_checked(const struct twin_reduce *v, const struct twin_site *si
     twin_check_lanes(&issue, &v->lanes, TWIN_REPEAT_BYTES / v->size, false);
     struct twin_plan p = twin_make_plan(c, &v->lanes, v->size);
     twin_check_any(&issue, p.repeats);
-    if (p.repeats) {
+    if (p.repeats && twin_computes(c)) {
         uint32_t alignment = v->kind == TWIN_WHOLE   ? v->size
                              : v->kind == TWIN_BLOCK ? 8u * v->size
                                                      : TWIN_BLOCK_BYTES;

@@ -79,6 +79,14 @@ struct twin_mask {
     struct twin_site site; /* of who left it, checked only */
 };
 
+/* A read of an input's byte that the output in the input's memory has overwritten. */
+struct twin_lost {
+    const char *input, *output;
+    uint64_t byte;
+    uint32_t writer;       /* core */
+    struct twin_site site; /* of the read; without a call: there was none */
+};
+
 enum { TWIN_ATOMIC_NONE = -1 };
 
 struct twin_job;
@@ -112,6 +120,7 @@ struct twin_core {
                   [TWIN_PIPES]; /* [p][q]: what p's next instruction knows of q to be complete */
     struct twin_flag flag[TWIN_EVENTS][TWIN_EVENT_IDS];
     uint32_t epoch; /* SyncAlls passed */
+    struct twin_lost lost;
     struct twin_steps *steps;
     uint64_t own;   /* instructions of the kernel's own code since the last step, count.c */
     double pending; /* and of calls that issue nothing */
@@ -135,6 +144,9 @@ struct twin_job {
     struct twin_core *core;
     /* of every writable argument; the last one: workspace */
     struct twin_gm_shadow *shadow[TWIN_MAX_ARGS + 1];
+    /* of an input: that of the output in its memory, and the output's number */
+    struct twin_gm_shadow *heir[TWIN_MAX_ARGS + 1];
+    uint32_t heir_arg[TWIN_MAX_ARGS + 1];
     struct twin_report *report;
     char *why;
     bool failed;

@@ -10,12 +10,43 @@
 
 bool twin_cost_open(struct twin_core *core) {
     core->steps = calloc(1, sizeof *core->steps);
+    if (core->steps) core->steps->cores = 1;
     return core->steps != NULL;
 }
 
 void twin_cost_close(struct twin_core *core) {
-    if (core->steps) free(core->steps->step);
-    free(core->steps);
+    struct twin_steps *s = core->steps;
+    if (!s || s->cores-- > 1) return;
+    free(s->step);
+    free(s);
+}
+
+static bool same_steps(const struct twin_steps *a, const struct twin_steps *b) {
+    if (a->count != b->count || a->lost || b->lost) return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct twin_step *x = &a->step[i], *y = &b->step[i];
+        if (x->cost != y->cost || x->scalar != y->scalar || x->kind != y->kind ||
+            x->pipe != y->pipe || x->event != y->event || x->id != y->id ||
+            x->site.line != y->site.line || x->site.file != y->site.file ||
+            x->site.call != y->site.call)
+            return false;
+    }
+    return true;
+}
+
+/* Cores have the same to do unless the work does not divide by them, so that few kinds of lists
+ * are left, and each is simulated once. */
+void twin_cost_share(struct twin_core *core) {
+    struct twin_job *job = core->job;
+    for (uint32_t i = 0; i < job->launch->block_dim; i++) {
+        struct twin_steps *other = job->core[i].steps;
+        if (&job->core[i] == core || !other->complete || !same_steps(core->steps, other)) continue;
+        twin_cost_close(core);
+        other->cores++;
+        core->steps = other;
+        return;
+    }
+    core->steps->complete = true;
 }
 
 /* A step takes along what the scalar unit has done since the last one. */
@@ -174,17 +205,45 @@ static double repeat_slope(const struct twin_elementwise *v, const struct twin_p
     return info->slope;
 }
 
-double twin_elementwise_cycles(const struct twin_elementwise *v, const struct twin_plan *p) {
+static double count_cycles(const struct twin_elementwise *v, const struct twin_plan *p,
+                           const uint32_t base[3]) {
     const struct twin_prim_info *info = &twin_prim_info[v->prim];
-    const struct twin_core *c = twin_core;
-    bool two_ports = c->job->launch->soc->arch == ASCGRAD_ARCH_950;
+    bool two_ports = twin_core->job->launch->soc->arch == ASCGRAD_ARCH_950;
     double cycles = 0;
     for (uint32_t r = 0; r < p->repeats; r++) {
-        uint32_t at[3] = {twin_ub_at(c, &v->dst.t) + r * v->dst.repeat_stride * TWIN_BLOCK_BYTES};
+        uint32_t at[3] = {base[0] + r * v->dst.repeat_stride * TWIN_BLOCK_BYTES};
         for (int k = 0; k < info->sources; k++)
-            at[1 + k] =
-                twin_ub_at(c, &v->src[k].t) + r * v->src[k].repeat_stride * TWIN_BLOCK_BYTES;
+            at[1 + k] = base[1 + k] + r * v->src[k].repeat_stride * TWIN_BLOCK_BYTES;
         cycles += repeat_slope(v, info, at, p, r, two_ports);
     }
     return cycles;
+}
+
+/* A kernel makes the same few calls for every tile. */
+double twin_elementwise_cycles(const struct twin_elementwise *v, const struct twin_plan *p) {
+    const struct twin_core *c = twin_core;
+    const struct twin_operand *operand[3] = {&v->dst, &v->src[0], &v->src[1]};
+    struct twin_known key;
+    memset(&key, 0, sizeof key);
+    if (!p->repeats) return 0;
+    uint64_t place = v->prim + ((uint64_t)p->repeats << 8);
+    for (int k = 0; k <= twin_prim_info[v->prim].sources; k++) {
+        key.at[k] = twin_ub_at(c, &operand[k]->t);
+        key.block_stride[k] = operand[k]->block_stride;
+        key.repeat_stride[k] = operand[k]->repeat_stride;
+        place = (place ^ key.at[k]) * 0x9e3779b97f4a7c15ull;
+    }
+    key.mask[0] = p->mask[0];
+    key.mask[1] = p->mask[1];
+    key.prim = v->prim;
+    key.repeats = p->repeats;
+    key.last = p->counter ? p->last : UINT32_MAX;
+    struct twin_known *known = NULL;
+    for (uint32_t k = 0; k < 4; k++) { /* places to look at */
+        known = &c->steps->known[((place >> 32) + k) % TWIN_KNOWN];
+        if (memcmp(known, &key, offsetof(struct twin_known, cycles)) == 0) return known->cycles;
+        if (!known->repeats) break;
+    }
+    *known = key;
+    return known->cycles = count_cycles(v, p, key.at);
 }

@@ -29,11 +29,23 @@ struct twin_step {
     uint8_t kind, pipe, event, id;
 };
 
+/* Cycles of elementwise calls that were made before, found by where their operands lie. */
+enum { TWIN_KNOWN = 1024 };
+struct twin_known {
+    uint64_t mask[2];
+    uint32_t at[3], block_stride[3], repeat_stride[3];
+    uint32_t prim, repeats, last; /* no repeats: an empty place */
+    double cycles;
+};
+
 struct twin_steps {
+    struct twin_known known[TWIN_KNOWN];
     struct twin_step *step;
     size_t count, capacity;
-    bool lost;    /* no memory: no timing */
-    bool counter; /* count mode was set by a call of its own */
+    uint32_t cores; /* that have these steps */
+    bool lost;      /* no memory: no timing */
+    bool complete;  /* and may be shared */
+    bool counter;   /* count mode was set by a call of its own */
 };
 
 /* What a pipe did from one time to another, and how long it stood still before. */

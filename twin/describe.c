@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ascgrad_describe: the generated IR in the words of the C API.
+ * ascgrad_describe and ascgrad_in_place: the generated IR in the words of the C API.
  */
 #include "../core/ir.h"
 #include "ascgrad.h"
@@ -25,4 +25,9 @@ bool ascgrad_describe(uint32_t index, struct ascgrad_op_info *info) {
             info->attr[i].initial = a->initial;
     }
     return true;
+}
+
+int32_t ascgrad_in_place(uint32_t index, uint32_t output) {
+    if (index >= ascgrad_ir_count || output >= ascgrad_ir_table[index].outputs) return -1;
+    return (int32_t)ascgrad_ir_table[index].out[output].in_place - 1;
 }

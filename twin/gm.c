@@ -4,6 +4,11 @@
  * argument, so that bounds are exact and alignment does not depend on where the caller's memory
  * happens to lie. Writable arguments have a shadow: per 32 bytes, who wrote which bytes last, and
  * who read them, in which epoch (SyncAlls passed).
+ *
+ * An output in the memory of an input (twin_launch.in_place): a byte of the input is lost once the
+ * output's byte is written. Reading it is harmless, using it is not, so it becomes an undefined
+ * byte of UB. A byte may also be lost to a core that comes later here and may come earlier on the
+ * chip: a run with the cores backwards shows that.
  */
 #include "check.h"
 
@@ -20,11 +25,22 @@ struct cell {               /* 32 bytes of a writable argument */
     uint8_t atomic, write_pipe;
 };
 
-enum { NOBODY = 0, MANY = 0xffff };
+enum { NOBODY = 0, MANY = 0xffff, READS = 16 };
+
+/* The last reads of 32 bytes of the input in whose memory an output is, all of one core: which
+ * bytes, and the sequence number within MTE2. The last one comes first, and the oldest have become
+ * one. */
+struct reads {
+    uint16_t reader; /* core + 1 */
+    struct {
+        uint32_t bytes, seq;
+    } last[READS];
+};
 
 struct twin_gm_shadow {
     uint64_t bytes;
     struct cell *cell;
+    struct reads *reads; /* NULL: the output has memory of its own */
 };
 
 static void *zeroed(size_t n, size_t size) {
@@ -33,7 +49,7 @@ static void *zeroed(size_t n, size_t size) {
 
 bool twin_gm_open(struct twin_job *job) {
     const struct twin_launch *l = job->launch;
-    for (uint32_t a = 0; a <= l->args; a++) {
+    for (uint32_t a = 0; a <= l->args && !l->steps_only; a++) {
         uint64_t bytes = a == l->args ? l->workspace : l->arg[a].bytes;
         if (!bytes || (a < l->args && l->arg[a].role == TWIN_INPUT)) continue;
         struct twin_gm_shadow *s = job->shadow[a] = zeroed(1, sizeof *s);
@@ -41,13 +57,22 @@ bool twin_gm_open(struct twin_job *job) {
         s->bytes = bytes;
         s->cell = zeroed((bytes + TWIN_BLOCK_BYTES - 1) / TWIN_BLOCK_BYTES, sizeof *s->cell);
         if (!s->cell) return false;
+        if (a < l->args && l->in_place && l->in_place[a]) {
+            s->reads = zeroed((bytes + TWIN_BLOCK_BYTES - 1) / TWIN_BLOCK_BYTES, sizeof *s->reads);
+            if (!s->reads) return false;
+            job->heir[l->in_place[a] - 1] = s;
+            job->heir_arg[l->in_place[a] - 1] = a;
+        }
     }
     return true;
 }
 
 void twin_gm_close(struct twin_job *job) {
     for (uint32_t a = 0; a <= job->launch->args; a++) {
-        if (job->shadow[a]) free(job->shadow[a]->cell);
+        if (job->shadow[a]) {
+            free(job->shadow[a]->cell);
+            free(job->shadow[a]->reads);
+        }
         free(job->shadow[a]);
     }
 }
@@ -155,6 +180,17 @@ static void write_cell(const struct place *p, struct cell *x, uint32_t set, uint
                   (unsigned long long)at, p->name);
 }
 
+static void check_reads(const struct place *p, const struct reads *r, uint32_t set, uint64_t at) {
+    const struct twin_issue *i = p->issue;
+    if (r->reader != i->core->index + 1 || i->pipe != TWIN_MTE3) return;
+    for (int k = 0; k < READS; k++)
+        if (r->last[k].seq > i->limit[TWIN_MTE2] && r->last[k].bytes & set)
+            twin_violation(i->site,
+                           "writes byte %llu of %s while its own read of the input in this memory "
+                           "may still be under way: SetFlag/WaitFlag<MTE2_MTE3> is missing",
+                           (unsigned long long)at, p->name);
+}
+
 static void touch(const struct place *p, struct twin_gm_shadow *s, uint64_t from, uint64_t bytes,
                   bool load) {
     while (bytes) {
@@ -166,9 +202,65 @@ static void touch(const struct place *p, struct twin_gm_shadow *s, uint64_t from
             read_cell(p, x, mask, from);
         else
             write_cell(p, x, mask, from);
+        if (!load && s->reads) check_reads(p, &s->reads[from / TWIN_BLOCK_BYTES], mask, from);
         from += n;
         bytes -= n;
     }
+}
+
+static void note_read(struct reads *r, const struct twin_issue *i, uint32_t bits) {
+    uint16_t me = (uint16_t)(i->core->index + 1);
+    if (r->reader != me) {
+        memset(r, 0, sizeof *r);
+    } else if (r->last[0].seq != i->seq) {
+        uint32_t oldest = r->last[READS - 1].bytes;
+        memmove(r->last + 1, r->last, (READS - 1) * sizeof r->last[0]);
+        r->last[READS - 1].bytes |= oldest;
+        r->last[0].bytes = 0;
+    }
+    r->reader = me;
+    r->last[0].bytes |= bits;
+    r->last[0].seq = i->seq;
+}
+
+/* A run of bytes of an input whose memory an output has. ub: where they were loaded to, or -1:
+ * they went to the scalar unit. */
+static void take(const struct twin_issue *i, uint32_t arg, uint64_t from, uint64_t bytes,
+                 int64_t ub) {
+    struct twin_core *c = i->core;
+    const struct twin_job *job = c->job;
+    while (bytes) {
+        uint32_t first = from % TWIN_BLOCK_BYTES;
+        uint32_t n = TWIN_BLOCK_BYTES - first < bytes ? TWIN_BLOCK_BYTES - first : (uint32_t)bytes;
+        uint32_t bits = (n == 32 ? ~0u : (1u << n) - 1) << first;
+        struct cell *x = &job->heir[arg]->cell[from / TWIN_BLOCK_BYTES];
+        if (i->pipe == TWIN_MTE2)
+            note_read(&job->heir[arg]->reads[from / TWIN_BLOCK_BYTES], i, bits);
+        for (uint32_t k = 0; k < n && x->all_bytes & bits; k++) {
+            if (!(x->all_bytes >> (first + k) & 1)) continue;
+            c->lost = (struct twin_lost){arg_name(job, arg), arg_name(job, job->heir_arg[arg]),
+                                         from + k, x->writer - 1u, *i->site};
+            if (ub < 0)
+                twin_violation(i->site,
+                               "reads byte %llu of %s, which core %u has overwritten by %s",
+                               (unsigned long long)c->lost.byte, c->lost.input, c->lost.writer,
+                               c->lost.output);
+            twin_ub_define(c, (uint32_t)ub + k, 1, false);
+        }
+        from += n;
+        bytes -= n;
+        ub += ub < 0 ? 0 : n;
+    }
+}
+
+void twin_gm_take(const struct twin_issue *i, const struct twin_dma *v, uint64_t ub_step) {
+    uint32_t arg = (uint32_t)(v->gm >> TWIN_GM_SHIFT) - 1;
+    if (!i->core->job->heir[arg]) return;
+    uint64_t offset = v->gm & ((1ull << TWIN_GM_SHIFT) - 1);
+    int64_t ub = v->ub.at ? (int64_t)twin_ub_at(i->core, &v->ub) + v->left * v->size : -1;
+    for (uint64_t b = 0; b < v->blocks; b++)
+        take(i, arg, (uint64_t)((int64_t)offset + (int64_t)b * ((int64_t)v->length + v->gm_gap)),
+             v->length, ub < 0 ? ub : ub + (int64_t)(b * ub_step));
 }
 
 uint8_t *twin_gm_access(const struct twin_issue *i, const struct twin_dma *v) {
@@ -180,6 +272,7 @@ uint8_t *twin_gm_access(const struct twin_issue *i, const struct twin_dma *v) {
         twin_violation(
             i->site, "GM address 0x%llx belongs to no argument%s", (unsigned long long)v->gm,
             v->gm >> 32 ? "" : " (an absent input or output, or SetGlobalBuffer is missing)");
+    if (!load && job->heir[arg]) arg = job->heir_arg[arg];
     struct place p = {i, (uint32_t)arg, offset, arg_name(job, (uint32_t)arg)};
     uint64_t bytes = arg == l->args ? l->workspace : l->arg[arg].bytes;
     int64_t step = (int64_t)v->length + v->gm_gap;
@@ -192,7 +285,7 @@ uint8_t *twin_gm_access(const struct twin_issue *i, const struct twin_dma *v) {
     if (!v->pad && offset % v->size)
         twin_violation(i->site, "byte %llu of %s is not aligned to the element size",
                        (unsigned long long)offset, p.name);
-    if (!load && arg < l->args && l->arg[arg].role == TWIN_INPUT)
+    if (!load && !l->steps_only && arg < l->args && l->arg[arg].role == TWIN_INPUT)
         twin_violation(i->site, "writes to the input %s", p.name);
     job->moved[arg][!load] += v->blocks * v->length;
     struct twin_gm_shadow *s = job->shadow[arg];
@@ -203,5 +296,6 @@ uint8_t *twin_gm_access(const struct twin_issue *i, const struct twin_dma *v) {
             for (uint64_t b = 0; b < v->blocks; b++)
                 touch(&p, s, (uint64_t)((int64_t)offset + (int64_t)b * step), v->length, load);
     }
-    return (arg == l->args ? job->workspace : (uint8_t *)l->arg[arg].data) + offset;
+    uint8_t *data = arg == l->args ? job->workspace : l->arg[arg].data;
+    return data ? data + offset : NULL;
 }

@@ -40,6 +40,13 @@ void twin_core_reset(struct twin_core *c, uint32_t index) {
     twin_state_start(c);
 }
 
+/* The first tensor that has more bytes than the invented addresses of one argument, or NULL. */
+static const struct twin_arg *find_too_large(const struct twin_launch *l) {
+    for (uint32_t a = 0; l->checked && a < l->args; a++)
+        if (l->arg[a].bytes >> TWIN_GM_SHIFT) return &l->arg[a];
+    return NULL;
+}
+
 static bool usable(const struct twin_launch *l, char why[TWIN_WHY]) {
     if (!l->soc || !l->entry || l->args > TWIN_MAX_ARGS)
         snprintf(why, TWIN_WHY, "%s: no chip, no kernel or too many arguments", l->op);
@@ -52,6 +59,9 @@ static bool usable(const struct twin_launch *l, char why[TWIN_WHY]) {
              (l->checked && l->block_dim > l->soc->cores))
         snprintf(why, TWIN_WHY, "%s: block_dim %u on a chip of %u vector cores", l->op,
                  l->block_dim, l->soc->cores);
+    else if (find_too_large(l))
+        snprintf(why, TWIN_WHY, "%s: %s has %llu bytes, but a tensor may have less than 1 TiB here",
+                 l->op, find_too_large(l)->name, (unsigned long long)find_too_large(l)->bytes);
     else
         return true;
     return false;
@@ -65,7 +75,7 @@ int twin_run(const struct twin_launch *l, struct twin_report *report, char why[T
         return l->checked && l->soc && l->block_dim > l->soc->cores ? TWIN_VIOLATION : TWIN_USAGE;
     twin_prims_init();
     struct twin_job job = {.launch = l, .report = out, .why = why};
-    if (l->workspace) {
+    if (l->workspace && !l->steps_only) {
         job.workspace = aligned_alloc(512, (l->workspace + 511) / 512 * 512);
         if (!job.workspace) {
             snprintf(why, TWIN_WHY, "%s: no memory for a workspace of %llu bytes", l->op,
@@ -74,9 +84,12 @@ int twin_run(const struct twin_launch *l, struct twin_report *report, char why[T
         }
         if (l->checked) memset(job.workspace, 0xff, l->workspace);
     }
-    for (uint32_t a = 0; a < l->args; a++)
-        job.arg[a] = !l->checked || !l->arg[a].data ? l->arg[a].data
-                                                    : (uint8_t *)(uintptr_t)twin_gm_address(a);
+    for (uint32_t a = 0; a < l->args; a++) {
+        uint32_t place = l->in_place && l->in_place[a] ? l->in_place[a] - 1 : a;
+        bool there = l->steps_only ? l->arg[a].bytes > 0 : l->arg[a].data != NULL;
+        job.arg[a] =
+            l->checked && there ? (uint8_t *)(uintptr_t)twin_gm_address(place) : l->arg[a].data;
+    }
     job.arg[l->args] =
         l->checked && l->workspace ? (uint8_t *)(uintptr_t)twin_gm_address(l->args) : job.workspace;
     job.arg[l->args + 1] = (uint8_t *)(uintptr_t)l->tiling;

@@ -71,6 +71,8 @@ struct twin_launch {
     bool own;                   /* a kernel of somebody's: it may lack workspace and tiling */
     const struct twin_arg *arg; /* IR inputs and outputs */
     uint32_t args;
+    /* by argument, of an output: 1 + the input whose memory it has, or 0; NULL: all are 0 */
+    const uint32_t *in_place;
     const void *tiling; /* the struct that tiling wrote */
     size_t tiling_bytes;
     uint64_t workspace; /* bytes; the runtime allocates it */
@@ -79,6 +81,7 @@ struct twin_launch {
     bool sync_all; /* what tiling promised */
     const struct twin_soc *soc;
     bool checked;      /* must agree with the entry's build */
+    bool steps_only;   /* checked: nothing is computed, only timed; the tensors have no data */
     uint64_t order;    /* checked: 0 = cores in order, else the seed of a permutation of cores */
     const char *trace; /* checked: Chrome trace file, or NULL */
     const struct ascgrad_watch *watch;    /* checked: who is told, or NULL */

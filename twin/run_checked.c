@@ -108,6 +108,10 @@ void twin_sync_checked(struct twin_core *c, const struct twin_site *site) {
     check_sync(c, site);
     twin_barrier(TWIN_PIPES, site);
     twin_cost_sync_all(c, site);
+    if (!twin_computes(c)) { /* there is nothing to see of what others wrote */
+        c->epoch++;
+        return;
+    }
     uint32_t position = 0;
     while (job->order[position] != c->index)
         position++;
@@ -154,10 +158,11 @@ static void run_threads(struct twin_job *job) {
         pthread_join(job->core[i].thread, NULL);
 }
 
-/* order 0: as numbered. */
+/* order 0: as numbered. The complement of an order is that order backwards. */
 static void draw_order(struct twin_job *job) {
     uint32_t n = job->launch->block_dim;
-    uint64_t state = job->launch->order;
+    bool backwards = job->launch->order >> 63;
+    uint64_t state = backwards ? ~job->launch->order : job->launch->order;
     for (uint32_t i = 0; i < n; i++)
         job->order[i] = i;
     for (uint32_t i = n; state && i > 1; i--) {
@@ -166,16 +171,26 @@ static void draw_order(struct twin_job *job) {
         job->order[i - 1] = job->order[k];
         job->order[k] = t;
     }
+    for (uint32_t i = 0; backwards && i < n / 2; i++) {
+        uint32_t t = job->order[i];
+        job->order[i] = job->order[n - 1 - i];
+        job->order[n - 1 - i] = t;
+    }
 }
 
 static void run_cores(struct twin_job *job) {
+    uint32_t n = job->launch->block_dim;
     draw_order(job);
-    if (job->launch->sync_all) {
+    if (job->launch->sync_all && !job->launch->steps_only) {
         run_threads(job);
+        for (uint32_t i = 0; i < n; i++)
+            twin_cost_share(&job->core[i]);
         return;
     }
-    for (uint32_t i = 0; i < job->launch->block_dim && !job->failed; i++)
+    for (uint32_t i = 0; i < n && !job->failed; i++) {
         core_body(&job->core[job->order[i]]);
+        twin_cost_share(&job->core[job->order[i]]);
+    }
 }
 
 int twin_run_checked(struct twin_job *job) {

@@ -271,8 +271,10 @@ struct traffic {
     double load, store;
 };
 
-/* The end of the phase that starts at step begin; what the core moves in it is added to traffic. */
-static size_t phase_end(const struct twin_steps *s, size_t begin, struct traffic *traffic) {
+/* The end of the phase that starts at step begin; what these cores move in it is added to
+ * traffic. */
+static size_t phase_end(const struct twin_steps *s, size_t begin, uint32_t cores,
+                        struct traffic *traffic) {
     bool moves = false;
     size_t i = begin;
     for (bool go = true; go && i < s->count; i++) {
@@ -280,10 +282,18 @@ static size_t phase_end(const struct twin_steps *s, size_t begin, struct traffic
         go = step->kind != TWIN_STEP_SYNC;
         if (step->kind != TWIN_STEP_DMA) continue;
         moves = true;
-        *(step->pipe == TWIN_MTE2 ? &traffic->load : &traffic->store) += step->cost;
+        *(step->pipe == TWIN_MTE2 ? &traffic->load : &traffic->store) += step->cost * (double)cores;
     }
-    traffic->movers += moves;
+    traffic->movers += moves ? cores : 0;
     return i;
+}
+
+/* The first core with the same steps, which is simulated for all of them; a trace wants each. */
+static uint32_t leader(const struct twin_job *job, uint32_t core, const struct twin_trace *trace) {
+    uint32_t i = 0;
+    while (!trace && job->core[i].steps != job->core[core].steps)
+        i++;
+    return trace ? core : i;
 }
 
 /* Bytes per cycle of a chip's memory, for so many bytes read and written. */
@@ -321,12 +331,21 @@ struct setting {
     struct twin_memory memory;
 };
 
+/* One core's phase [m->begin, m->end) from this time on; when it is through, or -1. */
+static double run_core(struct machine *m, double from, double busy[TWIN_PIPES]) {
+    memset(m->pipe, 0, sizeof m->pipe);
+    double end = run_phase(m, from);
+    for (int p = 0; p < TWIN_PIPES; p++)
+        busy[p] += m->pipe[p].busy;
+    return end;
+}
+
 /* All phases of all cores. core_time[i]: when core i was through; busy as in the report. NULL, or
  * what went wrong. */
 static const char *run_all(struct twin_job *job, const struct setting *setting,
                            struct twin_trace *trace, double *core_time,
                            double (*busy)[TWIN_PIPES]) {
-    uint32_t n = job->launch->block_dim;
+    uint32_t n = job->launch->block_dim, lead[TWIN_MAX_CORES];
     size_t at[TWIN_MAX_CORES] = {0};
     struct machine m = {.trace = trace, .scalar = setting->scalar, .memory = setting->memory};
     memset(busy, 0, n * sizeof *busy);
@@ -335,6 +354,7 @@ static const char *run_all(struct twin_job *job, const struct setting *setting,
     for (uint32_t i = 0; i < n; i++) {
         if (job->core[i].steps->lost) return "out of memory";
         if (job->core[i].steps->count > longest) longest = job->core[i].steps->count;
+        lead[i] = leader(job, i, trace);
     }
     double(*flags)[TWIN_EVENTS][TWIN_EVENT_IDS] = malloc(n * sizeof *flags);
     m.passed = malloc(longest * sizeof *m.passed);
@@ -347,23 +367,24 @@ static const char *run_all(struct twin_job *job, const struct setting *setting,
     for (bool more = !wrong; more;) {
         struct traffic traffic = {0};
         size_t end[TWIN_MAX_CORES];
-        for (uint32_t i = 0; i < n; i++)
-            end[i] = phase_end(job->core[i].steps, at[i], &traffic);
+        for (uint32_t i = 0; i < n; i++) {
+            const struct twin_steps *s = job->core[i].steps;
+            if (lead[i] == i) end[i] = phase_end(s, at[i], trace ? 1 : s->cores, &traffic);
+        }
         m.share = share_of(job->launch->soc, &setting->memory, &traffic);
         double last = time;
         more = false;
         for (uint32_t i = 0; i < n; i++) {
             const struct twin_steps *s = job->core[i].steps;
+            core_time[i] = core_time[lead[i]];
+            if (lead[i] != i) continue;
             m.step = s->step;
             m.begin = at[i];
             m.end = end[i];
             m.core = i;
             m.flag = flags[i];
-            memset(m.pipe, 0, sizeof m.pipe);
-            core_time[i] = run_phase(&m, time);
+            core_time[i] = run_core(&m, time, busy[i]);
             if (core_time[i] < 0) wrong = "the cycle model is stuck, which is a fault of the twin";
-            for (int p = 0; p < TWIN_PIPES; p++)
-                busy[i][p] += m.pipe[p].busy;
             last = later(last, core_time[i]);
             more = more || (end[i] > at[i] && s->step[end[i] - 1].kind == TWIN_STEP_SYNC);
             at[i] = end[i];
@@ -371,6 +392,8 @@ static const char *run_all(struct twin_job *job, const struct setting *setting,
         time = last + (more ? TWIN_SYNC_ALL : 0);
         more = more && !wrong;
     }
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(busy[i], busy[lead[i]], sizeof busy[i]);
     free(flags);
     free(m.passed);
     return wrong;

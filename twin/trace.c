@@ -75,6 +75,8 @@ static void tell_buffers(const struct ascgrad_watch *w, const struct twin_core *
                   twin_file_of(&(struct twin_site){.file = q->file}), q->line, b->address,
                   b->bytes);
     }
+    const uint32_t ub = c->job->launch->soc->ub;
+    if (w->buffer && c->top < ub) w->buffer(w->context, "free", "", 0, c->top, ub - c->top);
 }
 
 static void tell_tensors(const struct ascgrad_watch *w, const struct twin_job *job) {

@@ -44,6 +44,7 @@ aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue,
 aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims,
                                uint64_t *storageDimsNum);
 aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset);
+aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr);
 aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format);
 aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType);
 aclnnStatus aclGetIntArraySize(const aclIntArray *array, uint64_t *size);

@@ -8,6 +8,12 @@
 
 #include "graph/operator_reg.h"
 
+/* The output may have the memory of the input, for callers of aclnn and of the C API. GE gives both
+ * memory of their own. */
+#ifndef ASCGRAD_IN_PLACE
+#define ASCGRAD_IN_PLACE(type, input, output)
+#endif
+
 namespace ge {
 
 /* clang-format off */
@@ -26,10 +32,12 @@ REG_OP(RotaryMulGrad)
     .OUTPUT(dr2, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
     .ATTR(need_backward, Bool, true)
     .OP_END_FACTORY_REG(RotaryMulGrad)
+ASCGRAD_IN_PLACE(RotaryMulGrad, dy, dx)
 
 /* Backward of y = P(x) * cos + R(x) * sin. mode: 0 half, 1 interleave, 2 quarter,
  * 3 interleave-half. Shapes and dtypes as above; D is even, a multiple of 4 for mode 2. Without x
- * only dx is computed; dcos and dsin are 0. */
+ * only dx is computed; dcos and dsin are 0. Where cos has fewer columns than dy, as many of dy from
+ * slice_start on are rotated. */
 REG_OP(RotaryPositionEmbeddingGrad)
     .INPUT(dy, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
     .INPUT(cos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
@@ -39,13 +47,16 @@ REG_OP(RotaryPositionEmbeddingGrad)
     .OUTPUT(dcos, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
     .OUTPUT(dsin, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT, DT_FLOAT}))
     .ATTR(mode, Int, 0)
+    .ATTR(slice_start, Int, 0)
     .OP_END_FACTORY_REG(RotaryPositionEmbeddingGrad)
+ASCGRAD_IN_PLACE(RotaryPositionEmbeddingGrad, dy, dx)
 
 /* Backward of RoPE on packed sequences. q, q_grad: [tokens, heads * D]; k, k_grad: [tokens, kv
  * heads * D]; cos, sin: [positions, D]. Positions restart at 0 in every sequence; tokens = sum
  * of qSeqLen. cos and sin may be fp32 beside 16-bit q and k. The default formula multiplies without
  * mixing the halves; exact_grad=true is the true gradient (docs/rope_grad.md). With head_size > 0
- * heads have that many columns, of which the first, as many as cos has, are rotated. */
+ * heads have that many columns, of which as many as cos has, from slice_start on, are rotated. With
+ * start_positions sequence i restarts at position start_positions[i]. */
 REG_OP(RopeGrad)
     .INPUT(q, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
     .INPUT(k, TensorType({DT_FLOAT16, DT_FLOAT, DT_BF16, DT_FLOAT16, DT_BF16}))
@@ -56,13 +67,20 @@ REG_OP(RopeGrad)
     .REQUIRED_ATTR(qSeqLen, ListInt)
     .ATTR(exact_grad, Bool, false)
     .ATTR(head_size, Int, 0)
+    .ATTR(slice_start, Int, 0)
+    .ATTR(start_positions, ListInt, {})
     .OP_END_FACTORY_REG(RopeGrad)
+ASCGRAD_IN_PLACE(RopeGrad, q, q_grad)
+ASCGRAD_IN_PLACE(RopeGrad, k, k_grad)
 
 /* Backward of norm, concat along the sequence, transpose and rope for query, key and value with
- * an optional encoder part. norm types: 0 none, 1 layer norm, 2 layer norm with weight and bias, 3
- * RMSNorm, 4 RMSNorm with weight. rope_type: 0 none, 1 interleave, 2 half. concat_order: 0 main then
- * encoder, 1 encoder then main. Note that sin comes before cos. Beside 16-bit data the weights, with
- * the gradients of weights and biases, and sin and cos may be fp32, each for itself. */
+ * an optional encoder part; each of the three has its own number of heads. norm types: 0 none, 1
+ * layer norm, 2 layer norm with weight and bias, 3 RMSNorm, 4 RMSNorm with weight; 5 to 8 the same
+ * four across heads, with one mean and rstd per token and weights of heads * D; 9 L2 norm. rope_type:
+ * 0 none, 1 interleave, 2 half. concat_order: 0 main then encoder, 1 encoder then main. grad_layout:
+ * gradients of the outputs are 0 [B,N,S,D], 1 [B,S,N,D]; that of value may be [0]. Note that sin
+ * comes before cos. Beside 16-bit data the weights, with the gradients of weights and biases, and
+ * sin and cos may be fp32, each for itself. */
 REG_OP(NormRopeConcatGrad)
     .INPUT(grad_query_output, TensorType({DT_FLOAT16, DT_BF16, DT_FLOAT, DT_FLOAT16, DT_BF16, DT_FLOAT16, DT_BF16, DT_FLOAT16, DT_BF16}))
     .INPUT(grad_key_output, TensorType({DT_FLOAT16, DT_BF16, DT_FLOAT, DT_FLOAT16, DT_BF16, DT_FLOAT16, DT_BF16, DT_FLOAT16, DT_BF16}))
@@ -103,6 +121,7 @@ REG_OP(NormRopeConcatGrad)
     .ATTR(norm_added_type, Int, 0)
     .ATTR(rope_type, Int, 0)
     .ATTR(concat_order, Int, 0)
+    .ATTR(grad_layout, Int, 0)
     .OP_END_FACTORY_REG(NormRopeConcatGrad)
 
 /* Backward of y = exp(segsum(x)). grad_output and grad_self (the forward's output y): [..., T,

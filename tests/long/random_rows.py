@@ -62,6 +62,11 @@ def pick_row(rng):
     return rng.choice(ROWS[:42] if rng.random() < 0.6 else ROWS)
 
 
+def pick_start(rng, rest):
+    """Of the rotated columns, with `rest` others: at a block or anywhere, often the last place."""
+    return rng.choice((rest, rest // 16 * 16, rng.randint(0, rest), rng.randint(0, rest // 16) * 16))
+
+
 def rotary(rng, op):
     mode = rng.randrange(4)
     d = pick_row(rng)
@@ -89,7 +94,8 @@ def rotary(rng, op):
         need = rng.choice(("", "", "", " need_backward=true", " need_backward=false"))
         return f"{op} x={x} r1={c} r2={c} dy={x}{need}{fill}"
     with_x = f" x={x}" if rng.random() < 0.75 else ""
-    return f"{op} dy={x} cos={c} sin={c}{with_x} mode={mode}{fill}"
+    start = f" slice_start={pick_start(rng, d - rotated)}" if rotated < d and rng.random() < 0.6 else ""
+    return f"{op} dy={x} cos={c} sin={c}{with_x} mode={mode}{start}{fill}"
 
 
 def rope(rng, op):
@@ -110,19 +116,27 @@ def rope(rng, op):
     if rng.random() < 0.02:  # more than the smaller tiling struct holds
         d, q_heads, k_heads = 2 * rng.randint(1, 16), 1, rng.choice((1, 1, 2))
         lengths = [rng.randint(0, 15) for _ in range(rng.randint(600, 900))]
-    total, longest = sum(lengths), max(lengths + [0])
-    positions = longest + rng.choice((0, 0, 0, 1, 50))
+    apart = rng.choice((0, 0, 0, 1, 3, 40, 500))
+    starts = [rng.randint(0, apart) for _ in lengths]
+    if rng.random() < 0.2:  # pieces of context parallel: the same two starts for all
+        starts = [(7, 7 + apart)[i % 2] for i in range(len(lengths))]
+    total, last = sum(lengths), max([n + s for n, s in zip(lengths, starts)] + [0])
+    positions = last + rng.choice((0, 0, 0, 1, 50))
+    where = f" start_positions={','.join(map(str, starts))}" if any(starts) or rng.random() < 0.1 else ""
     exact = rng.choice(("", " exact_grad=true", " exact_grad=true", " exact_grad=false"))
     qseq = ",".join(map(str, lengths))
     rotated = d if rng.random() < 0.7 else 2 * rng.randint(1, d // 2)
     cos = text([positions, rotated], rng.choice(("*", "*", "fp32")))
     partial = f" head_size={d}" if rotated < d or rng.random() < 0.1 else ""
+    if rotated < d and rng.random() < 0.6:
+        partial += f" slice_start={pick_start(rng, d - rotated)}"
     return (f"{op} q={text([total, q_heads * d])} k={text([total, k_heads * d])} cos={cos} sin={cos} "
-            f"qSeqLen={qseq}{exact}{partial}{rng.choice(FILLS)}")
+            f"qSeqLen={qseq}{exact}{partial}{where}{rng.choice(FILLS)}")
 
 
 def norm_rope_concat(rng, op):
-    norm, added = (rng.randrange(5) for _ in range(2))
+    norm, added = (rng.randrange(10) for _ in range(2))
+    layout = rng.choice((0, 0, 1))
     rope_type, order = rng.randrange(3), rng.randrange(2)
     weights, tables = (rng.choice(("*", "*", "fp32")) for _ in range(2))
     d = pick_row(rng)
@@ -136,21 +150,28 @@ def norm_rope_concat(rng, op):
     if rng.random() < 0.5:
         enc["k"] = enc["q"]
     total = {s: parts[s] + (enc[s] or 0) for s in "qk"}
-    words = [op, f"grad_query_output={text([batch, heads, total['q'], d])}",
-             f"grad_key_output={text([batch, heads, total['k'], d])}",
-             f"grad_value_output={text([batch, heads, total['k'], d])}",
-             f"query={text([batch, seq, heads, d])}", f"key={text([batch, parts['k'], heads, d])}"]
+    heads = {"q": heads, "k": heads if rng.random() < 0.5 else rng.choice((1, 2, max(1, heads // 4), heads + 1))}
+    heads["v"] = heads["k"] if rng.random() < 0.7 else rng.choice((0, 1, heads["q"]))
+
+    def grad(s):
+        return text([batch, total[s], heads[s], d] if layout else [batch, heads[s], total[s], d])
+    total["v"] = total["k"]
+    words = [op, f"grad_query_output={grad('q')}", f"grad_key_output={grad('k')}",
+             f"grad_value_output={grad('v') if rng.random() < 0.9 else text([0])}",
+             f"query={text([batch, seq, heads['q'], d])}", f"key={text([batch, parts['k'], heads['k'], d])}"]
+    del total["v"]
     for s, name in (("q", "query"), ("k", "key")):
         if enc[s] is not None:
-            words.append(f"encoder_{name}={text([batch, enc[s], heads, d])}")
+            words.append(f"encoder_{name}={text([batch, enc[s], heads[s], d])}")
     for prefix, kind, lengths in (("norm", norm, parts), ("norm_added", added, enc)):
         for s, name in (("q", "query"), ("k", "key")):
             if kind == 0 or lengths[s] is None:
                 continue
-            if kind in (2, 4):
-                words.append(f"{prefix}_{name}_weight={text([d], weights)}")
-            column = text([batch, lengths[s], heads, 1], "fp32")
-            if kind < 3 or rng.random() < 0.5:  # RMSNorm does not look at it
+            rows = heads[s] if 4 < kind < 9 else 1
+            if kind % 2 == 0:
+                words.append(f"{prefix}_{name}_weight={text([rows * d], weights)}")
+            column = text([batch, lengths[s], heads[s] // max(1, rows), 1], "fp32")
+            if kind in (1, 2, 5, 6) or rng.random() < 0.5:  # RMSNorm does not look at it
                 words.append(f"{prefix}_{name}_mean={column}")
             words.append(f"{prefix}_{name}_rstd={column}")
     if rope_type:
@@ -158,7 +179,8 @@ def norm_rope_concat(rng, op):
         rows = rng.choice((least, least, least, 0, 1, least // 2, max(0, least - 1)))
         rows = min(rows, least)
         words += [f"rope_sin={text([rows, d], tables)}", f"rope_cos={text([rows, d], tables)}"]
-    words += [f"norm_type={norm}", f"norm_added_type={added}", f"rope_type={rope_type}", f"concat_order={order}"]
+    words += [f"norm_type={norm}", f"norm_added_type={added}", f"rope_type={rope_type}", f"concat_order={order}",
+              f"grad_layout={layout}"]
     return " ".join(words) + rng.choice(FILLS)
 
 

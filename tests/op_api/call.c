@@ -132,7 +132,8 @@ void call_make(struct call *c, bool gaps) {
     for (uint32_t i = 0; i < node->ir->attrs; i++) {
         const struct ascgrad_attr *attr = &node->attr[i];
         if (attr->kind == ASCGRAD_ATTR_LIST_INT) {
-            c->attr[i].list = c->list = need(aclCreateIntArray(attr->list, attr->count));
+            aclIntArray **list = i == 0 ? &c->list : &c->second_list;
+            c->attr[i].list = *list = need(aclCreateIntArray(attr->list, attr->count));
         } else if (attr->kind == ASCGRAD_ATTR_LIST_FLOAT) {
             c->attr[i].reals = c->reals = need(aclCreateFloatArray(attr->list, attr->count));
         } else if (attr->kind == ASCGRAD_ATTR_FLOAT) {
@@ -247,7 +248,8 @@ void call_end(struct call *c) {
         end_tensor(&c->out[i]);
     }
     aclDestroyIntArray(c->list);
+    aclDestroyIntArray(c->second_list);
     aclDestroyFloatArray(c->reals);
-    c->list = NULL;
+    c->list = c->second_list = NULL;
     c->reals = NULL;
 }

@@ -39,7 +39,7 @@ struct call {
     struct row_call row;
     struct call_tensor in[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS];
     union call_value attr[ASCGRAD_MAX_ATTRS];
-    aclIntArray *list;
+    aclIntArray *list, *second_list;
     aclFloatArray *reals;
     uint64_t random;
 };

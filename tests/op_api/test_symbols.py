@@ -13,8 +13,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../op_api"))
 import generate  # pylint: disable=wrong-import-position
 
-NAMES = {"aclnnExpSegsumBackward", "aclnnNormRopeConcatBackward", "aclnnRopeGrad",
-         "aclnnRotaryMulGrad", "aclnnRotaryPositionEmbeddingGrad"}
+NAMES = {"aclnnExpSegsumBackward", "aclnnNormRopeConcatBackward", "aclnnNormRopeConcatBackwardExtended",
+         "aclnnRopeGrad", "aclnnRopeGradExtended", "aclnnRotaryMulGrad", "aclnnRotaryPositionEmbeddingGrad",
+         "aclnnRotaryPositionEmbeddingGradExtended"}
 LIBRARIES = {"libascendcl.so", "libnnopbase.so", "libdl.so.2", "libc.so.6", "ld-linux-aarch64.so.1"}
 COMPILER = {"_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__gmon_start__"}
 
@@ -53,6 +54,7 @@ def check_loads(path, standin, names):
 def main():
     with open(sys.argv[1], encoding="ascii") as f:
         functions = [generate.Function(op) for op in json.load(f)]
+    functions += [f.fewer for f in functions if f.fewer]
     names = {f.name for f in functions}
     more = {"aclnn" + f.type for f in functions if f.name not in NAMES}
     assert names == NAMES | more, names ^ (NAMES | more)

@@ -18,7 +18,7 @@ struct trial {
     struct ascgrad_node node;
     struct ascgrad_shape in[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS];
     struct ascgrad_chip chip;
-    int64_t list[LIST_MAX];
+    int64_t list[LIST_MAX], second_list[LIST_MAX];
 };
 
 static inline uint64_t draw(struct trial *t, uint64_t n) { /* 0 .. n - 1 */

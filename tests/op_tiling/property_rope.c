@@ -10,17 +10,19 @@ enum { WALKED = 20000 }; /* tokens */
 
 static void make(struct trial *t, int32_t dtype) {
     int64_t rotated = draw_width(t), wanted = 0, q = draw_size(t), k = draw_size(t), tokens = 0,
-            longest = 0;
+            last = 0;
     size_t count = chance(t, 85) ? draw(t, 80) : draw(t, chance(t, 80) ? 2100 : LIST_MAX);
     int64_t scale = chance(t, 80) ? 1 + (int64_t)draw(t, 300) : draw_size(t) + 1,
-            shape = (int64_t)draw(t, 3);
+            shape = (int64_t)draw(t, 3), apart = chance(t, 60) ? 0 : 1 + (int64_t)draw(t, 3000);
     for (size_t i = 0; i < count; i++) {
         int64_t length = shape == 0   ? scale
                          : shape == 1 ? (int64_t)draw(t, (uint64_t)scale)
                                       : draw_size(t);
         if (chance(t, 5)) length = 0;
         t->list[i] = length;
-        longest = length > longest ? length : longest;
+        t->second_list[i] = apart ? (int64_t)draw(t, (uint64_t)apart) : 0;
+        int64_t end = length + t->second_list[i];
+        last = end > last ? end : last;
         if (__builtin_add_overflow(tokens, length, &tokens)) tokens = INT64_MAX;
     }
     if (chance(t, 30)) wanted = rotated + (chance(t, 50) ? draw_width(t) : (int64_t)draw(t, 40));
@@ -29,12 +31,18 @@ static void make(struct trial *t, int32_t dtype) {
     if (__builtin_mul_overflow(head, k, &hidden_k)) hidden_k = head;
     set_input(t, 0, dtype, 2, (int64_t[]){tokens, hidden_q});
     set_input(t, 1, dtype, 2, (int64_t[]){tokens, hidden_k});
-    int64_t positions = longest + (chance(t, 50) ? 0 : (int64_t)draw(t, 100));
+    int64_t positions = last + (chance(t, 50) ? 0 : (int64_t)draw(t, 100));
     set_input(t, 2, dtype, 2, (int64_t[]){positions, rotated});
     set_input(t, 3, dtype, 2, (int64_t[]){positions, rotated});
     t->node.attr[0].count = count;
     t->node.attr[1].i = chance(t, 50);
     t->node.attr[2].i = wanted;
+    if (wanted > rotated && chance(t, 60)) {
+        int64_t block = chance(t, 50) ? 16 : 1;
+        t->node.attr[3].i = (int64_t)draw(t, (uint64_t)(wanted - rotated) + 1) / block * block;
+    }
+    t->node.attr[4].list = t->second_list;
+    t->node.attr[4].count = apart || chance(t, 10) ? count : 0;
 }
 
 /* Tokens of a stream in tiles of `tile` elements: gathered. */
@@ -47,7 +55,7 @@ static const char *judge_stream(const RopeGradPlan *d, int64_t es, int64_t tile,
     NEED(rows > 0 || d->piece > 0);
     if (!d->exact) return NULL;
     NEED(pattern > 0 && pattern % 8 == 0 && pattern <= ROPE_GRAD_PARTNERS &&
-         d->head % d->unit == 0 && d->rotated / 2 % d->unit == 0);
+         d->head % d->unit == 0 && d->slice % d->unit == 0 && d->rotated / 2 % d->unit == 0);
     if (rows > 1 && pitch != wide) {
         NEED(pattern * d->unit == pitch);
     } else {
@@ -77,7 +85,8 @@ static const char *judge_buffers(const RopeGradPlan *d, const struct ascgrad_nod
     } else if (gathered) {
         NEED(d->width % d->head == 0 && d->width % (halves ? 16 : 8) == 0 && d->width <= 2040);
     } else {
-        NEED(d->head % 16 == 0 && d->rotated % 16 == 0 && d->width == d->rotated);
+        NEED(d->head % 16 == 0 && d->slice % 16 == 0 && d->rotated % 16 == 0 &&
+             d->width == d->rotated);
         NEED(d->head / 8 <= 255); /* repeat strides */
     }
     tile = (int64_t)d->x_bytes / es / step * step; /* at most, what is rounded up not counted */
@@ -112,13 +121,22 @@ static const char *judge_buffers(const RopeGradPlan *d, const struct ascgrad_nod
 }
 
 /* A bit at a time, unlike tiling and the kernel. */
-static uint32_t length_of(const RopeGradMany *d, uint32_t seq) {
-    uint32_t length = d->plan.shortest;
-    for (uint32_t i = 0; i < d->plan.bits; i++) {
-        uint32_t at = seq * d->plan.bits + i;
-        length += (d->lengths[at / 32] >> at % 32 & 1) << i;
+static uint32_t number_at(const RopeGradMany *d, uint32_t first, uint32_t bits) {
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < bits; i++) {
+        uint32_t at = first + i;
+        number += (d->lengths[at / 32] >> at % 32 & 1) << i;
     }
-    return length;
+    return number;
+}
+
+static uint32_t length_of(const RopeGradMany *d, uint32_t seq) {
+    return d->plan.shortest + number_at(d, seq * d->plan.bits, d->plan.bits);
+}
+
+static uint32_t start_of(const RopeGradMany *d, uint32_t seq) {
+    const RopeGradPlan *p = &d->plan;
+    return p->first_row + number_at(d, p->batch * p->bits + seq * p->row_bits, p->row_bits);
 }
 
 /* Counts the rows between two cuts of one group. */
@@ -128,12 +146,14 @@ static const char *walk_group(const RopeGradMany *d, uint32_t seq, uint32_t coun
     uint32_t begun = 0, ended = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t low = from_pos, high = to_pos, length = length_of(d, seq + i);
-        if (length > from_pos && begun++ < from_skip) low++;
-        if (length > to_pos && ended++ < to_skip) high++;
-        high = high < length ? high : length;
+        uint32_t start = start_of(d, seq + i), end = start + length;
+        if (start <= from_pos && from_pos < end && begun++ < from_skip) low++;
+        if (start <= to_pos && to_pos < end && ended++ < to_skip) high++;
+        low = low > start ? low : start;
+        high = high < end ? high : end;
         for (uint32_t p = low; p < high; p++) {
-            NEED(seen[first + p] == 0);
-            seen[first + p] = 1;
+            NEED(seen[first + p - start] == 0);
+            seen[first + p - start] = 1;
             ++*rows;
         }
         first += length;
@@ -149,16 +169,17 @@ static const char *walk(const RopeGradMany *all, uint32_t cores, int64_t tokens)
         uint32_t last = d->cut_seq[core + 1];
         int64_t first = d->cut_token[core], rows = 0;
         for (uint32_t seq = d->cut_seq[core]; seq <= last && seq < d->batch; seq += d->group) {
-            uint32_t count = d->batch - seq < d->group ? d->batch - seq : d->group, longest = 0;
+            uint32_t count = d->batch - seq < d->group ? d->batch - seq : d->group, end = 0;
             int64_t sum = 0;
             for (uint32_t i = seq; i < seq + count; i++) {
-                sum += length_of(all, i);
-                longest = longest < length_of(all, i) ? length_of(all, i) : longest;
+                uint32_t length = length_of(all, i), ends = start_of(all, i) + length;
+                sum += length;
+                end = end < ends ? ends : end;
             }
             bool begins = seq == d->cut_seq[core], ends = seq == last;
             const char *wrong =
                 walk_group(all, seq, count, first, begins ? d->cut_pos[core] : 0,
-                           begins ? d->cut_skip[core] : 0, ends ? d->cut_pos[core + 1] : longest,
+                           begins ? d->cut_skip[core] : 0, ends ? d->cut_pos[core + 1] : end,
                            ends ? d->cut_skip[core + 1] : 0, seen, &rows);
             if (wrong) return wrong;
             first += sum;
@@ -180,9 +201,11 @@ static const char *judge_cuts(const RopeGradMany *all, uint32_t cores, int64_t t
         NEED(d->cut_seq[c] >= d->cut_seq[c - 1] && d->cut_seq[c] < d->batch &&
              d->cut_seq[c] % d->group == 0);
         NEED(d->cut_token[c] >= d->cut_token[c - 1]);
-        NEED(d->group > 1 || d->cut_pos[c] < length_of(all, d->cut_seq[c]));
+        uint32_t seq = d->cut_seq[c], start = start_of(all, seq);
+        NEED(d->group > 1 ||
+             (d->cut_pos[c] >= start && d->cut_pos[c] - start < length_of(all, seq)));
         if (d->group == 1) { /* otherwise every row is whole blocks */
-            wide_int at = (wide_int)(d->cut_token[c] + d->cut_pos[c]) * row;
+            wide_int at = (wide_int)(d->cut_token[c] + d->cut_pos[c] - start) * row;
             NEED(at * d->q_heads % 32 == 0 && at * d->k_heads % 32 == 0);
         }
     }
@@ -201,11 +224,14 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     memcpy(&all, launch->data, launch->size);
     const struct ascgrad_shape *q = t->node.in[0].shape, *k = t->node.in[1].shape,
                                *cos = t->node.in[2].shape;
-    NEED((wide_int)d->batch * d->bits <= 32 * (launch->key ? ROPE_GRAD_MANY : ROPE_GRAD_FEW));
+    NEED((wide_int)d->batch * (d->bits + d->row_bits) <=
+         32 * (launch->key ? ROPE_GRAD_MANY : ROPE_GRAD_FEW));
+    NEED(d->starts_at == d->batch * d->bits || d->batch == 0);
     int64_t head = t->node.attr[2].i ? t->node.attr[2].i : cos->dim[1];
     NEED(d->rotated == cos->dim[1] && d->head == head &&
          (wide_int)d->q_heads * d->head == q->dim[1] &&
          (wide_int)d->k_heads * d->head == k->dim[1]);
+    NEED(d->slice == t->node.attr[3].i && (wide_int)d->slice + d->rotated <= d->head);
     NEED(d->exact == (t->node.attr[1].i != 0));
     const char *wrong = judge_buffers(d, &t->node, (int64_t)t->chip.ub);
     if (wrong) return wrong;
@@ -214,7 +240,9 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     uint32_t seq = 0;
     for (size_t i = 0; i < t->node.attr[0].count; i++) {
         if (t->list[i] == 0) continue;
-        NEED(seq < d->batch && length_of(&all, seq) == t->list[i]);
+        int64_t start = t->node.attr[4].count ? t->second_list[i] : 0;
+        NEED(seq < d->batch && length_of(&all, seq) == t->list[i] && start_of(&all, seq) == start);
+        NEED(start + t->list[i] <= cos->dim[0]);
         sum += t->list[i];
         seq++;
     }

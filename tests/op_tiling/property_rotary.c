@@ -41,6 +41,12 @@ static void make_mul(struct trial *t, int32_t dtype) {
 static void make_embedding(struct trial *t, int32_t dtype) {
     draw_inputs(t, dtype, chance(t, 75));
     t->node.attr[0].i = (int64_t)draw(t, 4);
+    const struct ascgrad_shape *dy = &t->in[0], *cos = &t->in[1];
+    int64_t rest = dy->dim[dy->rank - 1] - cos->dim[cos->rank - 1];
+    if (rest > 0 && chance(t, 60)) {
+        int64_t block = chance(t, 50) ? 16 : 1;
+        t->node.attr[1].i = (int64_t)draw(t, (uint64_t)rest + 1) / block * block;
+    }
 }
 
 /* What lies in the UB has room and does not overlap. */
@@ -74,6 +80,7 @@ static const char *judge_cover(const RotaryGradTiling *d, wide_int elements, int
     NEED(d->strips == 1 || (d->rotations == 1 && d->strips == groups * d->strips_half));
     NEED((wide_int)groups * 2 * d->half == d->row && (last % d->row == 0 || d->row % last == 0));
     NEED(d->dy_row == (tails ? dy_last : d->row) && (!tails || d->row == last));
+    NEED(d->slice >= 0 && d->slice <= d->dy_row - d->row);
     NEED(d->chunk_rows >= 1 && d->chunks_inner >= 1 && d->chunks >= 1 &&
          d->chunks % d->chunks_inner == 0);
     NEED((wide_int)d->chunks_inner * d->chunk_rows >= d->inner);
@@ -176,13 +183,15 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     NEED(d->join_unit >= 1 && d->unit >= 1);
     NEED(d->unit % d->join_unit == 0 || (d->ragged && (d->partial || !d->with_x)));
     /* every strip is whole blocks */
-    bool alone = d->strips > 1 && d->half * es % 32 == 0 && d->dy_row * es % 32 == 0;
+    bool alone = d->strips > 1 && d->half * es % 32 == 0 && d->slice * es % 32 == 0 &&
+                 d->dy_row * es % 32 == 0;
     NEED(alone || d->join_unit % d->strips == 0);
     NEED(alone || (wide_int)(d->join_unit / d->strips) * d->row * es % 32 == 0);
     NEED(!d->flat || (d->strips == 1 && d->sum_row == d->row));
     NEED(d->dy_row == d->row ? !d->with_tails : d->with_tails == d->flat);
     if (d->with_tails) {
-        NEED(d->row * es % 32 == 0 && d->dy_row * es % 32 == 0 && pitch >= d->dy_row);
+        NEED(d->row * es % 32 == 0 && d->slice * es % 32 == 0 && d->dy_row * es % 32 == 0 &&
+             pitch >= d->dy_row);
         NEED(d->dy_row / 8 <= 255 && (int64_t)d->tile_cos * d->chunk_rows <= 255);
     }
     return NULL;
@@ -253,7 +262,7 @@ static const char *judge_first(const struct trial *t, const struct ascgrad_launc
 }
 
 /* The contiguous path: what lies in the UB has room, in the order of op_tiling/rotary_odd.c. */
-static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es) {
+static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, int64_t table) {
     bool wide = es == 4, spread = d->group > d->fill;
     int64_t tile = d->tile, slab = d->cosines, sums = d->sums,
             each = (int64_t)d->tile_cos * d->fill * d->row, repeats = (each + 63) / 64 * 64;
@@ -266,16 +275,17 @@ static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es) {
     NEED(d->signs_at >= d->rows_at + (spread ? 2 * d->rows_floats : 0));
     NEED(d->sums_at >= d->signs_at + repeats);
     NEED(d->coarse_at >= d->sums_at + (d->levels ? d->levels : 1) * 2 * sums);
-    NEED(d->table_at >= d->coarse_at + (wide ? 0 : repeats) &&
+    NEED(d->table_at >= d->coarse_at + (table == 4 ? 0 : repeats) &&
          d->blocks_at >= d->table_at + d->turn);
     NEED(d->coef_at >= d->blocks_at + (d->turn_unit == 32 ? tile / 8 : 0));
     NEED(d->spread_at >= d->coef_at + 2 * d->coefs);
     NEED(d->pack_at >= d->spread_at + (spread ? slab / 8 : 0));
     NEED(d->pair_at >= d->pack_at + (d->fill > 1 ? 2 * sums : 0));
     NEED(d->halve_at >= d->pair_at + d->pair + d->halves && (!d->planes || d->halves >= sums));
-    NEED(d->work_bytes >= 4 * (d->halve_at + 2 * d->halves));
-    NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * sums * es);
-    NEED(!d->with_x || d->sum_bytes >= sums * (d->partial ? 4 : es));
+    NEED(d->wide_at >= d->halve_at + 2 * d->halves && (table == es || d->wide >= sums));
+    NEED(d->work_bytes >= 4 * (d->wide_at + d->wide + (d->wide ? d->halves : 0)));
+    NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * sums * table);
+    NEED(!d->with_x || d->sum_bytes >= sums * (d->partial ? 4 : table));
     uint32_t buffers =
         (1 + (!wide && d->fill > 1 ? 1 : 2) + d->with_x * (wide ? 2 : 1)) * d->tile_bytes +
         2 * d->cos_bytes + (d->with_x ? 2 * d->sum_bytes : 0);
@@ -284,8 +294,8 @@ static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es) {
 }
 
 /* Its tables: whole rows of what they are for, and of what they are made of. */
-static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es) {
-    int64_t unit = es == 2 && d->reach % 2 ? 2 : 4, row = d->row * es / unit,
+static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es, int64_t table) {
+    int64_t unit = es == 2 && d->reach % 2 ? 2 : 4, row = d->row * table / (table == 4 ? 4 : unit),
             rotation = 2 * d->reach * es / unit;
     NEED(d->reach == (d->planes ? 1 : d->reach) && d->row % (2 * d->reach) == 0);
     NEED(d->turn_unit == 32 || d->turn_unit == 0 || d->turn_unit == unit);
@@ -297,13 +307,14 @@ static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es) {
         NEED(d->pair >= d->tile || (d->pair % d->row == 0 && d->pair * es % 32 == 0));
     }
     if (d->fill > 1) {
-        NEED(d->coefs >= d->tile_cos * d->fill * row && d->turn >= d->tile_cos * row);
-        NEED(!d->planes || d->pair >= d->tile_cos * d->row);
+        NEED(d->coefs >= d->tile_cos * d->fill * row);
+        NEED((table == es ? d->turn : d->wide) >= d->tile_cos * row);
+        NEED(!d->planes || table > es || d->pair >= d->tile_cos * d->row);
     }
     return NULL;
 }
 
-static const char *judge_odd(const RotaryGradTiling *d, int64_t es) {
+static const char *judge_odd(const RotaryGradTiling *d, int64_t es, int64_t table) {
     int64_t rows = d->chunk_rows, row = d->row, group = d->group;
     NEED(d->strips == 1 && d->ragged == 0 && d->tile_cos >= 1 && d->tile_cos <= d->cos_rows);
     NEED(group >= 1 && (!d->cos_last || group == d->cos_stride));
@@ -332,23 +343,8 @@ static const char *judge_odd(const RotaryGradTiling *d, int64_t es) {
         reach *= ROTARY_FAN;
     if (d->with_x && d->levels) NEED(reach >= (d->chunks + d->segments - 1) / d->segments);
     if (d->with_x && (d->inner > 1 || d->chunks > 1 || d->group > 1)) NEED(d->levels >= 1);
-    const char *wrong = judge_odd_tables(d, es);
-    return wrong ? wrong : judge_odd_buffers(d, es);
-}
-
-/* Cores that only sum: each has whole blocks of a half, every chunk is a segment, and the columns
- * of all rows fit the smallest UB, twice in the type and twice in fp32. */
-static const char *judge_alone(const RotaryGradTiling *d, int64_t es, int64_t table, uint64_t key) {
-    NEED(key == ROTARY_HALVES && d->with_x && d->strips == 1 && !d->ragged);
-    NEED(d->alone_width >= 1 && d->half % d->alone_width == 0);
-    NEED(d->alone_width * es % 32 == 0 && d->alone_width * table % 32 == 0);
-    NEED(d->alone == d->lines * 2 * (d->row / d->alone_width));
-    NEED(d->segments == d->chunks && d->chunks == d->chunks_inner && d->levels == 1);
-    NEED(d->chunks <= ROTARY_FOLD && d->inner <= 4095);
-    NEED((d->inner_stride * d->dy_row - d->alone_width) * es % 32 == 0);
-    NEED((d->inner_stride * d->dy_row - d->alone_width) * es / 32 <= UINT16_MAX);
-    NEED(2 * d->inner * d->alone_width * (es + 4) + 512 + d->alone_width * table <= 196352);
-    return NULL;
+    const char *wrong = judge_odd_tables(d, es, table);
+    return wrong ? wrong : judge_odd_buffers(d, es, table);
 }
 
 /* What the kernel's mode may be for a mode of the operator. */
@@ -378,19 +374,19 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     NEED(d.table == 0 || es == 4 || mode_of_kernel == ROTARY_TURNED ||
          (table == 4 && mode_of_kernel == ROTARY_PAIRS));
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
-    NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1 && !d.alone));
+    NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
     bool odd = mode_of_kernel == ROTARY_ODD;
     const char *wrong = judge_cover(&d, elements, cos->dim[dy->rank - 1], dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
     if (!wrong && odd) NEED(d.planes == (mode == 3) && (mode % 2 == 0 || d.reach == 1));
-    if (!wrong && odd) wrong = judge_odd(&d, es);
+    if (!wrong && odd) wrong = judge_odd(&d, es, table);
     if (!wrong && !odd) wrong = judge_buffers(&d, es, table, mode_of_kernel);
     if (!wrong && !odd) wrong = judge_limits(&d, es);
     if (!wrong) wrong = judge_seams(&d, es);
-    if (!wrong && d.alone) wrong = judge_alone(&d, es, table, launch->key);
     if (wrong) return wrong;
     wide_int plane = odd ? d.plane : (wide_int)d.lines * d.sum_row;
     wide_int need = d.partial ? (wide_int)d.segments * 2 * plane * 4 : 0;
+    if (mode_of_kernel == ROTARY_PLANES && d.strips > 1) need += (wide_int)elements * es; /* dy */
     NEED((wide_int)launch->workspace == need);
     return NULL;
 }
@@ -400,6 +396,8 @@ static const char *judge_mul(const struct trial *t, const struct ascgrad_launch 
 }
 
 static const char *judge_embedding(const struct trial *t, const struct ascgrad_launch *launch) {
+    const RotaryGradTiling *d = launch->data;
+    NEED(d->lines == 0 || d->slice == t->node.attr[1].i);
     return judge_common(t, launch, 0, t->node.attr[0].i, t->node.in[3].present);
 }
 

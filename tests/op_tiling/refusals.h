@@ -128,14 +128,14 @@ TILE_ACCEPT("RopeGrad", "q=fp16[0,8] k=fp16[0,8] cos=fp16[3,8] sin=fp16[3,8]")
 INFER("NormRopeConcatGrad", NRC_MAIN, "grad_query=fp16[2,3,5,8] grad_key=fp16[2,4,5,8] grad_value=fp16[2,4,5,8]" NRC_NONE NRC_REST)
 INFER("NormRopeConcatGrad", "grad_query_output=fp16[-2] grad_key_output=fp16[-2] grad_value_output=fp16[-2] query=fp16[-2] key=fp16[-1,4,5,8] "
       "encoder_query=fp16[2,1,5,-1] norm_type=2",
-      "grad_query=fp16[-2] grad_key=fp16[-1,4,5,8] grad_value=fp16[-1,4,5,8] grad_encoder_query=fp16[2,1,5,-1] "
+      "grad_query=fp16[-2] grad_key=fp16[-1,4,5,8] grad_value=fp16[-2] grad_encoder_query=fp16[2,1,5,-1] "
       "grad_encoder_key=fp16[0] grad_encoder_value=fp16[0] grad_norm_query_weight=fp16[8] grad_norm_query_bias=fp16[8] "
       "grad_norm_key_weight=fp16[8] grad_norm_key_bias=fp16[8] grad_norm_added_query_weight=fp16[0] grad_norm_added_query_bias=fp16[0] "
       "grad_norm_added_key_weight=fp16[0] grad_norm_added_key_bias=fp16[0]")
 INFER("NormRopeConcatGrad", "grad_query_output=fp16[-2] grad_key_output=fp16[-2] grad_value_output=fp16[-2] query=fp16[-2] key=fp16[-2] "
       "encoder_key=fp16[-1,-1,-1,-1] norm_added_type=2",
       "grad_query=fp16[-2] grad_key=fp16[-2] grad_value=fp16[-2] grad_encoder_query=fp16[0] grad_encoder_key=fp16[-1,-1,-1,-1] "
-      "grad_encoder_value=fp16[-1,-1,-1,-1] grad_norm_query_weight=fp16[0] grad_norm_query_bias=fp16[0] "
+      "grad_encoder_value=fp16[-2] grad_norm_query_weight=fp16[0] grad_norm_query_bias=fp16[0] "
       "grad_norm_key_weight=fp16[0] grad_norm_key_bias=fp16[0] grad_norm_added_query_weight=fp16[-1] grad_norm_added_query_bias=fp16[-1] "
       "grad_norm_added_key_weight=fp16[-1] grad_norm_added_key_bias=fp16[-1]")
 INFER("NormRopeConcatGrad", "grad_query_output=fp16[2,5,-1,8] grad_key_output=fp16[2,5,4,8] grad_value_output=fp16[2,5,4,8] "
@@ -145,8 +145,8 @@ INFER("NormRopeConcatGrad", "grad_query_output=fp16[2,5,-1,8] grad_key_output=fp
 INFER_REFUSE("NormRopeConcatGrad", NRC_MAIN " encoder_key=fp16[0,0,5,8]", "batch of")
 INFER_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[2,5,0,8] grad_key_output=fp16[2,5,4,8] grad_value_output=fp16[2,5,4,8] "
              "query=fp16[2,3,5,8] key=fp16[2,4,5,8]", "the sequence of grad_query_output is 0, but query has 3")
-TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=5", "norm_type is 5, but must be 0 to 4")
-TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_added_type=5", "norm_added_type is 5, but must be 0 to 4")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=10", "norm_type is 10, but must be 0 to 9")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_added_type=10", "norm_added_type is 10, but must be 0 to 9")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=3", "norm_type 3 needs norm_query_rstd, which is not connected")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=4 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1]",
             "norm_type 4 needs norm_query_weight, which is not connected")
@@ -176,7 +176,7 @@ INFER("NormRopeConcatGrad", "grad_query_output=fp16[2,5,3,8] grad_key_output=fp1
       "grad_encoder_value=fp16[0]" NRC_REST)
 INFER("NormRopeConcatGrad", "grad_query_output=fp16[2,5,3,8] grad_key_output=fp16[2,5,4,8] grad_value_output=fp16[-2] "
       "query=fp16[2,3,5,8] key=fp16[2,-1,5,8] encoder_query=fp16[2,-1,5,8]",
-      "grad_query=fp16[2,3,5,8] grad_key=fp16[2,-1,5,8] grad_value=fp16[2,-1,5,8] grad_encoder_query=fp16[2,-1,5,8] grad_encoder_key=fp16[0] "
+      "grad_query=fp16[2,3,5,8] grad_key=fp16[2,-1,5,8] grad_value=fp16[-2] grad_encoder_query=fp16[2,-1,5,8] grad_encoder_key=fp16[0] "
       "grad_encoder_value=fp16[0]" NRC_REST)
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=3", "rope_type is 3")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " rope_type=1", "rope_sin")
@@ -209,5 +209,32 @@ TILE_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[0,1,461168601842738790
 TILE_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[2,5,3,7] grad_key_output=fp16[2,5,4,7] grad_value_output=fp16[2,5,4,7] "
             "query=fp16[2,3,5,7] key=fp16[2,4,5,7] rope_type=2", "an odd number")
 TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " encoder_query=fp32[2,3,5,8]", "fp32")
+#define NRC_GROUPED "grad_query_output=fp16[2,3,5,8] grad_key_output=fp16[2,4,2,8] query=fp16[2,3,5,8] key=fp16[2,4,2,8] grad_layout=1 "
+INFER("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[2,4,3,8] norm_type=8",
+      "grad_query=fp16[2,3,5,8] grad_key=fp16[2,4,2,8] grad_value=fp16[2,4,3,8]" NRC_NONE " grad_norm_query_weight=fp16[40] "
+      "grad_norm_query_bias=fp16[0] grad_norm_key_weight=fp16[16] grad_norm_key_bias=fp16[0] grad_norm_added_query_weight=fp16[0] "
+      "grad_norm_added_query_bias=fp16[0] grad_norm_added_key_weight=fp16[0] grad_norm_added_key_bias=fp16[0]")
+INFER("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[0] norm_type=9",
+      "grad_query=fp16[2,3,5,8] grad_key=fp16[2,4,2,8] grad_value=fp16[0]" NRC_NONE NRC_REST)
+INFER("NormRopeConcatGrad", "grad_query_output=fp16[-2] grad_key_output=fp16[2,-1,4,8] grad_value_output=fp16[2,-1,4,8] query=fp16[2,3,-1,8] "
+      "key=fp16[2,4,-1,8] norm_type=6",
+      "grad_query=fp16[2,3,-1,8] grad_key=fp16[2,4,-1,8] grad_value=fp16[2,4,-1,8]" NRC_NONE " grad_norm_query_weight=fp16[-1] "
+      "grad_norm_query_bias=fp16[-1] grad_norm_key_weight=fp16[-1] grad_norm_key_bias=fp16[-1] grad_norm_added_query_weight=fp16[0] "
+      "grad_norm_added_query_bias=fp16[0] grad_norm_added_key_weight=fp16[0] grad_norm_added_key_bias=fp16[0]")
+INFER_REFUSE("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[3]", "grad_value_output must have 4 dimensions or be [0], got [3]")
+INFER_REFUSE("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[2,3,4,8]", "the sequence of grad_value_output is 3")
+INFER_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[2,3,2,8] grad_key_output=fp16[2,4,2,8] grad_value_output=fp16[0] "
+             "query=fp16[2,3,5,8] key=fp16[2,4,2,8] grad_layout=1", "heads of grad_query_output [2,3,2,8] and of query [2,3,5,8] differ")
+INFER_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[-2] grad_key_output=fp16[-2] grad_value_output=fp16[0] "
+             "query=fp16[0,1,1099511627776,16777216] key=fp16[-2] norm_type=8", "norm type 8 has a weight of heads * D, 1099511627776 * 16777216")
+TILE_ACCEPT("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[0] norm_type=8 norm_query_rstd=fp32[2,3,1,1] norm_key_rstd=fp32[2,4,1,1] "
+            "norm_query_weight=fp16[40] norm_key_weight=fp16[16] out.grad_norm_query_weight=fp16[40] out.grad_value=fp16[0]")
+TILE_REFUSE("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[0] norm_type=8 norm_query_rstd=fp32[2,3,1,1] norm_key_rstd=fp32[2,4,1,1] "
+            "norm_query_weight=fp16[40] norm_key_weight=fp16[16] out.grad_norm_query_weight=fp16[8]", "grad_norm_query_weight has shape [8], but must be [40]")
+TILE_REFUSE("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[2,4,3,8] out.grad_value=fp16[2,4,2,8]", "grad_value has shape [2,4,2,8], but must be [2,4,3,8]")
+TILE_REFUSE("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[3]", "grad_value_output has shape [3]")
+TILE_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[1,1,300000000,8] grad_key_output=fp16[1,1,1,8] grad_value_output=fp16[0] "
+            "query=fp16[1,1,300000000,8] key=fp16[1,1,1,8] norm_query_rstd=fp32[1,1,1,1] norm_key_rstd=fp32[1,1,1,1] norm_type=7 grad_layout=1",
+            "a norm across 300000000 heads of 8 columns is too long")
 TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " cores=0")
 TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " out.grad_key=fp16 out.grad_encoder_key=fp16[0]")

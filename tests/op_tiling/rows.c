@@ -69,8 +69,8 @@ static bool read_word(struct row_call *c, const char *name, const char *value, c
             c->node.attr[i].i = yes;
             return yes || no || read_dims(value, &c->node.attr[i].i, 1) == 1;
         }
-        int64_t n = read_dims(value, c->list, LIST_MAX);
-        c->node.attr[i].list = c->list;
+        int64_t *list = i == 0 ? c->list : c->second_list, n = read_dims(value, list, LIST_MAX);
+        c->node.attr[i].list = list;
         c->node.attr[i].count = n < 0 ? 0 : (size_t)n;
         return n >= 0;
     }

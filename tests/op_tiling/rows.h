@@ -26,7 +26,7 @@ struct row_call {
     ascgrad_tile_fn *tile;
     struct ascgrad_node node;
     struct ascgrad_shape in[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS];
-    int64_t list[LIST_MAX];
+    int64_t list[LIST_MAX], second_list[LIST_MAX];
     struct ascgrad_chip chip;
     struct ascgrad_launch launch;
     unsigned char data[16384];

@@ -17,8 +17,8 @@ OP = "NormRopeConcatGrad"
 MANTISSA = {"fp32": 24, "fp16": 11, "bf16": 8}
 LEAST = {"fp32": -126, "fp16": -14, "bf16": -126}
 
-# norm types: 1 layer norm, 2 with weight and bias, 3 RMSNorm, 4 with weight
-CENTRED, WEIGHTED = (1, 2), (2, 4)
+# norm types: 1 layer norm, 2 with weight and bias, 3 RMSNorm, 4 with weight; 5 to 8 the same across heads; 9 L2
+CENTRED, WEIGHTED, ACROSS, L2 = (1, 2, 5, 6), (2, 4, 6, 8), (5, 6, 7, 8), 9
 
 # stream: prefix of its norm tensors, x, the gradient it is part of, its dx, its dgamma and dbeta
 STREAMS = {
@@ -30,30 +30,37 @@ STREAMS = {
 
 
 def problem(rng, dtype, attrs, b=2, n=3, d=16, sq=5, sk=7, seq=4, sek=3, rows=6, low=-2.0, high=2.0,
-            weights=None, tables=None):
+            weights=None, tables=None, nk=None, nv=None):
     """Inputs rounded to dtype, weights and tables to theirs. seq or sek None: that encoder part is absent. rows None: no
-    sin and cos."""
+    sin and cos. nk, nv: heads of key and value, if not n; nv -1: value is [0]."""
     def data(*shape, dtype=dtype):
         return cast(rng.uniform(low, high, shape).astype(np.float32), dtype)
     lengths = {"q": sq, "eq": seq, "k": sk, "ek": sek}
+    nk = n if nk is None else nk
+    nv = nk if nv is None else nv
+    heads = {"q": n, "eq": n, "k": nk, "ek": nk}
+
+    def grad(count, length):
+        return data(b, length, count, d) if attrs.get("grad_layout") else data(b, count, length, d)
     inputs = {
-        "grad_query_output": data(b, n, sq + (seq or 0), d),
-        "grad_key_output": data(b, n, sk + (sek or 0), d),
-        "grad_value_output": data(b, n, sk + (sek or 0), d),
+        "grad_query_output": grad(n, sq + (seq or 0)),
+        "grad_key_output": grad(nk, sk + (sek or 0)),
+        "grad_value_output": data(0) if nv < 0 else grad(nv, sk + (sek or 0)),
     }
     for name, (norm, x, _, _) in STREAMS.items():
         if lengths[name] is None:
             continue
-        inputs[x] = data(b, lengths[name], n, d)
+        inputs[x] = data(b, lengths[name], heads[name], d)
         kind = attrs.get("norm_added_type" if name[0] == "e" else "norm_type", 0)
         if kind:
             wide = to_float(inputs[x]).astype(np.float64)
-            square = wide.var(-1, keepdims=True) if kind in CENTRED else (wide ** 2).mean(-1, keepdims=True)
-            inputs[norm + "_rstd"] = (1 / np.sqrt(square + 1e-5)).astype(np.float32)
+            along = {"axis": (2, 3) if kind in ACROSS else 3, "keepdims": True}
+            square = wide.var(**along) if kind in CENTRED else (wide ** 2).mean(**along)
+            inputs[norm + "_rstd"] = (1 / np.sqrt((square * d if kind == L2 else square) + 1e-5)).astype(np.float32)
         if kind in CENTRED:
-            inputs[norm + "_mean"] = wide.mean(-1, keepdims=True).astype(np.float32)
+            inputs[norm + "_mean"] = wide.mean(**along).astype(np.float32)
         if kind in WEIGHTED:
-            inputs[norm + "_weight"] = data(d, dtype=weights or dtype)
+            inputs[norm + "_weight"] = data(d * heads[name] if kind in ACROSS else d, dtype=weights or dtype)
     if rows is not None:
         inputs["rope_sin"], inputs["rope_cos"] = (data(rows, d, dtype=tables or dtype) for _ in range(2))
     return inputs
@@ -74,6 +81,10 @@ def rotate(y, cos, sin, kind):
 def norm(x, kind, weight, bias):
     if kind == 0:
         return x
+    if kind == L2:
+        return x / torch.sqrt((x ** 2).sum(-1, keepdim=True) + 1e-5)
+    if kind in ACROSS:
+        return norm(x.flatten(2), kind - 4, weight, bias).reshape(x.shape)
     if kind not in CENTRED:
         y = x / torch.sqrt((x ** 2).mean(-1, keepdim=True) + 1e-5)
         return y * weight if kind in WEIGHTED else y
@@ -86,15 +97,19 @@ def autograd(inputs, attrs):
     t = {k: torch.tensor(to_float(v).astype(np.float64)) for k, v in inputs.items()}
     leaves, out = {}, {}
     kinds = (attrs.get("norm_type", 0), attrs.get("norm_added_type", 0))
-    dim = t["query"].shape[-1]
+    layout = attrs.get("grad_layout", 0)
     for main, added, grad in (("q", "eq", "grad_query_output"), ("k", "ek", "grad_key_output"),
                               ("v", "ev", "grad_value_output")):
         parts = []
+        if t[grad].dim() == 1:
+            continue
         for name, kind in ((main, kinds[0]), (added, kinds[1])):
             source = STREAMS["k" if name == "v" else "ek" if name == "ev" else name][1]
             if source not in t:
                 continue
-            x = t[source].clone() if name[-1] != "v" else torch.zeros_like(t[source])
+            x = t[source].clone()
+            if name[-1] == "v":
+                x = torch.zeros(*x.shape[:2], t[grad].shape[2 if layout else 1], x.shape[3], dtype=x.dtype)
             leaves[name] = x.requires_grad_()
             y = x
             if name[-1] != "v" and kind:
@@ -102,7 +117,7 @@ def autograd(inputs, attrs):
                 if kind in WEIGHTED:
                     leaves[name + ".w"] = t[prefix + "_weight"].clone().requires_grad_()
                 if kind in WEIGHTED and kind in CENTRED:
-                    leaves[name + ".b"] = torch.zeros(dim, dtype=torch.float64).requires_grad_()
+                    leaves[name + ".b"] = torch.zeros_like(t[prefix + "_weight"]).requires_grad_()
                 y = norm(x, kind, leaves.get(name + ".w"), leaves.get(name + ".b"))
             parts.append(y)
         if attrs.get("concat_order", 0):
@@ -110,7 +125,7 @@ def autograd(inputs, attrs):
         y = torch.cat(parts, 1).permute(0, 2, 1, 3)
         if main != "v" and attrs.get("rope_type", 0):
             y = rotate(y, t["rope_cos"], t["rope_sin"], attrs["rope_type"])
-        y.backward(t[grad])
+        y.backward(t[grad].transpose(1, 2) if layout else t[grad])
     names = {"v": "grad_value", "ev": "grad_encoder_value"}
     for name, leaf in leaves.items():
         stream, _, part = name.partition(".")
@@ -125,6 +140,9 @@ def terms(inputs, attrs):
     """Closed form with mean and rstd as given: (value, sum of the absolute terms) of every gradient that is produced."""
     t = {k: to_float(v).astype(np.float64) for k, v in inputs.items()}
     out, rope, order = {}, attrs.get("rope_type", 0), attrs.get("concat_order", 0)
+    for name in ("grad_query_output", "grad_key_output", "grad_value_output"):
+        if attrs.get("grad_layout") and t[name].ndim == 4:
+            t[name] = t[name].transpose(0, 2, 1, 3)
 
     def part(grad, main, added, name):
         lengths = [t[m].shape[1] if m in t else 0 for m in (main, added)]
@@ -158,19 +176,28 @@ def terms(inputs, attrs):
             continue
         rstd = t[prefix + "_rstd"]
         hat = (t[x] - t[prefix + "_mean"] if kind in CENTRED else t[x]) * rstd
-        gamma = t[prefix + "_weight"] if kind in WEIGHTED else 1.0
+        gamma = t[prefix + "_weight"] if kind in WEIGHTED else np.ones(1)
+        if kind in ACROSS and kind in WEIGHTED:
+            gamma = gamma.reshape(t[x].shape[2:])
+        along = (2, 3) if kind in ACROSS else 3
+
+        def mean(numbers):
+            return (np.sum if kind == L2 else np.mean)(numbers, axis=along, keepdims=True)
         hot, big = turned * gamma, size * np.abs(gamma)
-        value = hot - hat * (hot * hat).mean(-1, keepdims=True)
-        bound = big + np.abs(hat) * (big * np.abs(hat)).mean(-1, keepdims=True)
+        value = hot - hat * mean(hot * hat)
+        bound = big + np.abs(hat) * mean(big * np.abs(hat))
         if kind in CENTRED:
-            value, bound = value - hot.mean(-1, keepdims=True), bound + big.mean(-1, keepdims=True)
+            value, bound = value - mean(hot), bound + mean(big)
         out[target] = rstd * value, np.abs(rstd) * bound
+
+        def total(numbers):
+            return numbers.sum((0, 1) if kind in ACROSS else (0, 1, 2)).reshape(-1)
         if kind in WEIGHTED:
-            out[f"grad_{prefix}_weight"] = (turned * hat).sum((0, 1, 2)), (size * np.abs(hat)).sum((0, 1, 2))
+            out[f"grad_{prefix}_weight"] = total(turned * hat), total(size * np.abs(hat))
         if kind in WEIGHTED and kind in CENTRED:
-            out[f"grad_{prefix}_bias"] = turned.sum((0, 1, 2)), size.sum((0, 1, 2))
+            out[f"grad_{prefix}_bias"] = total(turned), total(size)
     for x, target, name in (("key", "grad_value", "main"), ("encoder_key", "grad_encoder_value", "added")):
-        if x in t:
+        if x in t and t["grad_value_output"].ndim == 4:
             g = part("grad_value_output", "key", "encoder_key", name)[0].transpose(0, 2, 1, 3)
             out[target] = g, np.abs(g)
     return out
@@ -196,33 +223,44 @@ def check(inputs, attrs, dtype, what, torch_too=True, weights=None, **how):
     for name, array in got.items():
         if name not in want:
             kind = attrs.get("norm_added_type" if "added" in name else "norm_type", 0)
-            zeros = name.startswith("grad_norm") and (kind == 2 or kind == 4 and "weight" in name)  # the stream is absent
-            assert array.shape == ((inputs["query"].shape[-1],) if zeros else (0,)), f"{what}: shape of {name}"
+            # the stream is absent
+            zeros = name.startswith("grad_norm") and kind in WEIGHTED and (kind in CENTRED or "weight" in name)
+            heads, size = inputs["query" if "query" in name else "key"].shape[2:]
+            size *= heads if kind in ACROSS else 1
+            assert array.shape == ((size,) if zeros else (0,)), f"{what}: shape of {name}"
             assert not array.any(), f"{what}: {name} is not 0"
             continue
         compare(array, *want[name], weights or dtype if name.startswith("grad_norm") else dtype, f"{what}: {name}")
     if torch_too:  # mean and rstd are rounded to fp32 there and not here: a little more room
         for name, value in autograd(inputs, attrs).items():
-            compare(got[name], value, want[name][1], weights or dtype if name.startswith("grad_norm") else dtype,
+            bound = want[name][1]
+            if name.replace("_weight", "_bias") in want:  # x - mean may be much less than x
+                bound = bound + want[name.replace("_weight", "_bias")][1] / 32
+            compare(got[name], value, bound, weights or dtype if name.startswith("grad_norm") else dtype,
                     f"{what}: {name} against autograd", 2.0 ** -18)
     return got, report
 
 
 def test_all_combinations():
-    """150 attribute combinations x 4 encoder situations x 3 dtypes; seqRope in five places."""
+    """600 attribute combinations x 4 encoder situations, with heads, layouts and dtypes taking turns, of the first 150 all
+    dtypes; seqRope in five places."""
     rng = np.random.default_rng(SEED)
     places = itertools.cycle(["one", "inside", "seam", "beyond", "full"])
-    for kinds in itertools.product(range(5), range(5), range(3), range(2)):
+    turns = itertools.cycle(DTYPES)
+    heads = itertools.cycle(itertools.product((3, 1, 2, 5), (3, 1, 0, -1, 2), (0, 1)))
+    for kinds in itertools.product(range(10), range(10), range(3), range(2)):
         attrs = dict(zip(("norm_type", "norm_added_type", "rope_type", "concat_order"), kinds))
+        old = max(kinds[:2]) < 5
         for seq, sek in ((4, 4), (None, None), (4, None), (None, 4)):
-            for dtype in DTYPES:
+            for dtype in DTYPES if old else [next(turns)]:
+                nk, nv, attrs["grad_layout"] = next(heads)
                 first = 5 if attrs["concat_order"] == 0 else (seq or 0)
                 total = min(5 + (seq or 0), 6 + (sek or 0))
                 rows = {"one": 1, "inside": 2, "seam": max(1, first), "beyond": min(total, first + 1),
                         "full": total}[next(places)]
                 inputs = problem(rng, dtype, attrs, sq=5, sk=6, seq=seq, sek=sek,
-                                 rows=rows if attrs["rope_type"] else None, d=(16, 6, 64)[kinds[2]])
-                check(inputs, attrs, dtype, f"{attrs} seq={seq} sek={sek} rows={rows} {dtype}")
+                                 rows=rows if attrs["rope_type"] else None, d=(16, 6, 64)[kinds[2]], nk=nk, nv=nv)
+                check(inputs, attrs, dtype, f"{attrs} seq={seq} sek={sek} rows={rows} heads {nk} {nv} {dtype}")
 
 
 def test_seq_rope():
@@ -238,14 +276,16 @@ def test_seq_rope():
 def test_sizes():
     """D that is odd, tiny, huge; N * D unaligned; S below and far above the number of cores."""
     rng = np.random.default_rng(SEED + 2)
-    kinds = itertools.cycle((2, 1, 4, 3, 4, 2, 3))
+    kinds = itertools.cycle((2, 1, 4, 3, 8, 4, 2, 3, 9, 6, 5, 7, 8))
+    layouts, heads = itertools.cycle((0, 0, 1)), itertools.cycle((None, 2, None, 1, 3))
     cases = [dict(d=2), dict(d=6), dict(d=10, n=5), dict(d=64, n=1, b=1, sq=300, sk=211), dict(d=128, n=24, sq=3, sk=4),
              dict(d=130, n=2), dict(d=80, n=16), dict(d=1024, n=2), dict(d=1000, n=3), dict(d=2048, n=1, b=1),
              dict(d=4098, n=2, b=1, sq=2, sk=1, seq=1, sek=1, rows=2), dict(d=8192, n=1, b=1, sq=2, sk=1, rows=2)]
     for case, kind in itertools.product(cases, (0, 1, 2)):
         for dtype in DTYPES:
-            attrs = {"norm_type": next(kinds), "norm_added_type": next(kinds), "rope_type": kind}
-            check(problem(rng, dtype, attrs, **case), attrs, dtype, f"{case} rope {kind} {dtype}", fast=True)
+            attrs = {"norm_type": next(kinds), "norm_added_type": next(kinds), "rope_type": kind, "grad_layout": next(layouts)}
+            inputs = problem(rng, dtype, attrs, nk=next(heads), **case)
+            check(inputs, attrs, dtype, f"{case} {attrs} {dtype}", fast=True)
     for d in (1, 3, 7, 65):
         attrs = {"norm_type": 2, "norm_added_type": 4, "concat_order": 1}
         for dtype in DTYPES:
@@ -254,12 +294,12 @@ def test_sizes():
 
 def test_long():
     """Many chunks: the sums of dgamma and dbeta over many lines, and the same bits for any number of cores."""
-    for kind in (2, 4):
+    for kind in (2, 4, 6, 8):
         long(np.random.default_rng(SEED + 3), {"norm_type": kind, "norm_added_type": kind, "rope_type": 2})
 
 
 def long(rng, attrs):
-    inputs = problem(rng, "fp32", attrs, b=2, n=8, d=64, sq=900, sk=400, seq=50, sek=30, rows=300, low=0.0, high=1.0)
+    inputs = problem(rng, "fp32", attrs, b=2, n=8, nk=2, d=64, sq=900, sk=400, seq=50, sek=30, rows=300, low=0.0, high=1.0)
     first, _ = check(inputs, attrs, "fp32", "long", fast=True)
     for how in (dict(cores=1), dict(cores=7), dict(cores=40), dict(soc="ascend950"), dict(soc="ascend910b4")):
         again, _ = run(OP, inputs, attrs, fast=True, **how)
@@ -350,7 +390,9 @@ def test_refusals():
     for name in good:
         if name.startswith(("norm_", "rope_")):
             refused(name, drop=(name,))
-    refused("norm_type is 5, but must be 0 to 4", norm_type=5)
+    refused("norm_type is 10, but must be 0 to 9", norm_type=10)
+    refused("grad_layout is 2, but must be 0 to 1", grad_layout=2)
+    refused("norm_query_mean has shape [2,5,3,1], but must be [2,5,1,1]", norm_type=6)
     refused("norm_type 4 needs norm_query_weight", drop=("norm_query_weight",), norm_type=4)
     refused("norm_added_type 3 needs norm_added_key_rstd", drop=("norm_added_key_rstd",), norm_added_type=3)
     refused("norm_added_type", norm_added_type=-1)
@@ -413,13 +455,14 @@ def test_infer():
     assert infer(OP, unknown, {"norm_added_type": 2})["grad_norm_added_query_weight"] == ("fp32", (-1,))
 
 
-def shapes_of(b, n, d, sq, sk, seq, sek, rows):
+def shapes_of(b, n, d, sq, sk, seq, sek, rows, *kinds):
     shapes = {"grad_query_output": (b, n, sq + seq, d), "grad_key_output": (b, n, sk + sek, d),
               "grad_value_output": (b, n, sk + sek, d), "rope_sin": (rows, d), "rope_cos": (rows, d)}
     for (prefix, x, _, _), s in zip(STREAMS.values(), (sq, seq, sk, sek)):
         shapes[x] = (b, s, n, d)
-        shapes[prefix + "_mean"] = shapes[prefix + "_rstd"] = (b, s, n, 1)
-        shapes[prefix + "_weight"] = (d,)
+        across = "added" in prefix and kinds[1:] and kinds[1] in ACROSS or "added" not in prefix and kinds and kinds[0] in ACROSS
+        shapes[prefix + "_mean"] = shapes[prefix + "_rstd"] = (b, s, 1 if across else n, 1)
+        shapes[prefix + "_weight"] = (n * d if across else d,)
     return shapes
 
 
@@ -437,8 +480,8 @@ def test_tiling_is_bounded():
         n, d = int(rng.integers(1, 200)), int(2 * rng.integers(1, 4000) if rng.random() < 0.3 else
                                               2 * rng.integers(1, 200))
         s = [int(v) for v in rng.integers(1, 3000, 4)]
-        attrs = dict(zip(("norm_type", "norm_added_type", "rope_type"), map(int, rng.integers(0, (5, 5, 3)))))
-        shapes = shapes_of(int(rng.integers(1, 9)), n, d, *s, 1)
+        attrs = dict(zip(("norm_type", "norm_added_type", "rope_type"), map(int, rng.integers(0, (10, 10, 3)))))
+        shapes = shapes_of(int(rng.integers(1, 9)), n, d, *s, 1, attrs["norm_type"], attrs["norm_added_type"])
         for dtype in DTYPES:
             plan = tile(OP, shapes, attrs, dtype, soc="ascend910b4")
             assert 1 <= plan["block_dim"] <= 40

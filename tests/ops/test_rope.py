@@ -14,8 +14,9 @@ SEED = 20251116
 DTYPES = ("fp16", "bf16", "fp32")
 
 
-def positions(lengths):
-    return np.concatenate([np.arange(n) for n in lengths] + [np.zeros(0, int)]).astype(int)
+def positions(lengths, starts=None):
+    starts = starts or [0] * len(lengths)
+    return np.concatenate([np.arange(s, s + n) for n, s in zip(lengths, starts)] + [np.zeros(0, int)]).astype(int)
 
 
 def problem(rng, lengths, q_heads, k_heads, head, rows=None, low=-1.0, high=1.0, dtype="fp16"):
@@ -284,6 +285,44 @@ def test_infer(_):
     assert infer("RopeGrad", spec, {"qSeqLen": [3]}, "bf16")["q_grad"] == ("bf16", (-2,))
 
 
+def test_starts(rng):
+    """A token with a position of its own is a sequence of length 1 that starts there: the same bits as with rows of cos that
+    lie as the tokens do."""
+    for dtype in DTYPES:
+        for exact in (False, True):
+            for count, longest, apart, key in ((9, 40, 300, 0), (33, 9, 5, 0), (300, 7, 4000, 1), (1200, 3, 1 << 14, 1)):
+                lengths = [int(n) for n in rng.integers(0, longest + 1, count)]
+                starts = [int(n) for n in rng.integers(0, apart + 1, count)]
+                inputs = problem(rng, lengths, 2, 1, 32, rows=apart + longest, dtype=dtype)
+                attrs = {"qSeqLen": lengths, "start_positions": starts, "exact_grad": exact}
+                rows = positions(lengths, starts)
+                spread = {**inputs, "cos": inputs["cos"][rows], "sin": inputs["sin"][rows]}
+                want, _ = run("RopeGrad", spread, {"qSeqLen": [len(rows)], "exact_grad": exact}, fast=True)
+                for cores in (0, 1, 7, 48):
+                    out, report = run("RopeGrad", inputs, attrs, cores=cores, fast=count > 50)
+                    same_bits(out, want, f"{dtype} {exact} {count} sequences on {cores} cores")
+                    assert report["key"] == key and report["warnings"] == 0
+
+
+def test_slice(rng):
+    """The same bits as with the rotated columns alone; the others are what they were."""
+    lengths = [30, 1, 20]
+    for dtype in DTYPES:
+        for head, rotated, start in ((192, 64, 128), (192, 64, 16), (100, 20, 7), (96, 24, 72), (1500, 64, 700)):
+            for exact in (False, True):
+                inputs = problem(rng, lengths, 3, 1, head, dtype=dtype)
+                inputs["cos"], inputs["sin"] = (np.ascontiguousarray(inputs[n][:, :rotated]) for n in ("cos", "sin"))
+                attrs = {"qSeqLen": lengths, "exact_grad": exact}
+                out, _ = run("RopeGrad", inputs, dict(attrs, head_size=head, slice_start=start))
+                heads = {n: inputs[n].reshape(51, -1, head) for n in ("q", "k")}
+                alone = {n: np.ascontiguousarray(x[..., start:start + rotated]).reshape(51, -1) for n, x in heads.items()}
+                turned, _ = run("RopeGrad", {**inputs, **alone}, attrs)
+                for name, x in heads.items():
+                    want = x.copy()
+                    want[..., start:start + rotated] = turned[name + "_grad"].reshape(51, -1, rotated)
+                    same_bits({name: out[name + "_grad"]}, {name: want.reshape(51, -1)}, f"{dtype} {head} {start}")
+
+
 def test_refusals(_):
     q, t = ("fp16", (11, 128)), ("fp16", (64, 128))
     good = {"q": q, "k": q, "cos": t, "sin": t}
@@ -311,6 +350,18 @@ def test_refusals(_):
         else:
             raise AssertionError(f"{len(lengths)} sequences must be refused")
     assert tile("RopeGrad", good, {"qSeqLen": [0] * 5000 + [11]})["key"] == 0
+    lengths, starts = [1, 1025] * 1500, [0, 32000] * 1500
+    many = {"q": ("fp16", (sum(lengths), 2)), "cos": ("fp16", (1 << 16, 2))}
+    many = {**many, "k": many["q"], "sin": many["cos"]}
+    try:
+        tile("RopeGrad", many, {"qSeqLen": lengths, "start_positions": starts})
+    except Refused as said:
+        assert ("the 3000 sequences that are not empty need 11 bits each for qSeqLen and 15 for start_positions, which differ "
+                "by up to 32000, more than the 65536 bits") in str(said), str(said)
+    else:
+        raise AssertionError("lengths and starts must be refused")
+    for same in (0, 5, 31000):  # starts that are alike take no room
+        assert tile("RopeGrad", many, {"qSeqLen": lengths, "start_positions": [same] * 3000})["key"] == 1
 
 
 def main():

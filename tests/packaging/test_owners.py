@@ -204,7 +204,9 @@ def row(op, dtype):
         if t["name"] in given:
             command += ["--in", "%s=%s" % (t["name"], given[t["name"]].replace("*", dtype))]
     for a in op["attrs"]:
-        value = given.get(a["name"], str(a.get("default", "")).lower())
+        default = a.get("default", "")
+        default = ",".join(map(str, default)) if isinstance(default, list) else str(default).lower()
+        value = given.get(a["name"], default)
         value = {"true": "1", "false": "0"}.get(value, value)
         attrs.append(kinds[a["type"]] + ":" + value)
         if a["name"] in given:

@@ -94,6 +94,19 @@ def first_bytes(row):
     return size
 
 
+def speed(run, op, large):
+    """The summary's figures, which are of the large row; the stand-in's clock goes by the model."""
+    told = next(o["times"] for o in run.json["operators"] if o["operator"] == op)
+    model, times = large["model"], large["aclnn"]["times"]
+    want = [(times["p50_us"] - model["launch_us"]) / model["copy_us"], (times["l2_p50_us"] - model["launch_us"]) / model["copy_l2_us"]]
+    check(told["row"] == large["number"] and all(abs(told[key] - ratio) < 0.01 and ratio > 0.9
+                                                 for key, ratio in zip(("over_copy", "l2_over_copy"), want)),
+          "%s: %s, not %s" % (op, told, want))
+    line = re.search(r"%s(?: +9 +0 +0)+ +([\d.]+) +([\d.]+) +-\n" % op, run.said)
+    check(line and all(abs(float(text) - ratio) < 0.01 for text, ratio in zip(line.groups(), want)),
+          "%s: the summary: %s" % (op, run.said))
+
+
 def all_well():
     run = Run()
     check(run.status == 0, "accept: status %d: %s" % (run.status, run.said))
@@ -103,7 +116,11 @@ def all_well():
                                       check=True).stdout)
     rows = [c["operator"] for c in run.json["cases"]]
     for op in types:
-        check(rows.count(op["type"]) == 8, "%s: %d rows" % (op["type"], rows.count(op["type"])))
+        check(rows.count(op["type"]) == 9, "%s: %d rows" % (op["type"], rows.count(op["type"])))
+        large = [c for c in run.json["cases"] if c["operator"] == op["type"] and c["large"]]
+        check(len(large) == 1 and large[0]["model"]["time_us"] > 2 * large[0]["model"]["launch_us"],
+              "%s: a large row: %s" % (op["type"], [c["model"] for c in large]))
+        speed(run, op["type"], large[0])
     for case in run.json["cases"]:
         for road in ("ge", "aclnn"):
             result = case[road]
@@ -157,7 +174,8 @@ def again(run):
 
 
 def largest(run, op):
-    return max((c["row"] for c in run.json["cases"] if c["operator"] == op), key=first_bytes)
+    """Of those that run without times, too."""
+    return max((c["row"] for c in run.json["cases"] if c["operator"] == op and not c["large"]), key=first_bytes)
 
 
 def wrong_tiling(run, op):
@@ -165,7 +183,7 @@ def wrong_tiling(run, op):
     words = "crashed|error|breaks the contract|other bits|misses"
     for byte in range(0, 64, 4):
         env = {"ASCGRAD_STANDIN_BYTE": str(byte)}
-        fault = Run("--op", op, "--roads", "aclnn", "--no-cann", "--timeout", "20", env=env,
+        fault = Run("--op", op, "--roads", "aclnn", "--no-times", "--timeout", "20", env=env,
                     fault="tiling:%s:%d" % (op, first_bytes(largest(run, op))))
         if fault.status != 0:
             planted(run, "aclnn", "tiling", words, op, env)
@@ -177,9 +195,9 @@ def planted(run, road, kind, words, op, env=None):
     """A fault in a row of this operator; rows of the same type and size have it, too."""
     bytes_ = first_bytes(largest(run, op))
     where = "%s %s %s" % (road, kind, op)
-    fault = Run("--op", op, "--roads", road, "--no-cann", "--timeout", "4" if kind == "hang" else "60", env=env,
+    fault = Run("--op", op, "--roads", road, "--no-times", "--timeout", "4" if kind == "hang" else "60", env=env,
                 fault="%s%s:%s:%d" % ("ge-" if road == "ge" else "", kind, op, bytes_))
-    hit = {c["row"] for c in run.json["cases"] if c["operator"] == op and first_bytes(c["row"]) == bytes_}
+    hit = {c["row"] for c in run.json["cases"] if c["operator"] == op and not c["large"] and first_bytes(c["row"]) == bytes_}
     check(fault.status == 3, "%s: status %d: %s" % (where, fault.status, fault.said))
     check(fault.json and fault.json["accepted"] is False, where + ": accepted")
     if not fault.json:
@@ -231,6 +249,8 @@ def page(run, bad, beside=False):
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         print("the page was not opened: there is no Chromium here")
         return
+    for fault in browser.themes(run.out + "/report.html"):
+        check(False, "the page, " + fault)
     for width in (1280, 400) if LONG else (400,):
         shown = browser.show(run.out + "/report.html", "const WIDTH = %d;" % width + LOOK, width=width)
         figures = shown.having("data-key")
@@ -270,7 +290,7 @@ def missing_binary(op):
                     os.remove(os.path.join(folder, name[:-len("json")] + "o"))
                     gone += 1
     check(gone > 0, "no binary of %s was found" % op)
-    fault = Run("--op", op, "--roads", "aclnn", "--no-cann", at=copy)
+    fault = Run("--op", op, "--roads", "aclnn", "--no-times", at=copy)
     check(fault.status == 3 and fault.json["doctor"]["worst"] == "fail", "a missing binary: " + fault.said)
     found = fault.failures("aclnn")
     hit = {c["row"] for c in fault.json["cases"] if re.match(r"\S+ \w+=fp16", c["row"])}
@@ -285,7 +305,7 @@ def full_disk(op):
     can = os.geteuid() == 0 and subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", "true"], capture_output=True,
                                                check=False).returncode == 0
     wrap = ["unshare", "-m", "sh", "-c", mount, "sh"] if can else ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"]
-    run = Run("--op", op, "--roads", "aclnn", "--no-cann", wrap=wrap, out=disk)
+    run = Run("--op", op, "--roads", "aclnn", "--no-times", wrap=wrap, out=disk)
     check(run.status == 4, "a full disk: status %d: %s" % (run.status, run.said))
     check(re.search("report.json cannot be written: (No space left|File too large)", run.said), "a full disk: " + run.said)
     check(re.search(r"%s +8 +0 +0\n" % op, run.said) and "accepted" in run.said, "the rows still run: " + run.said)
@@ -320,6 +340,8 @@ def cann_beside(op):
     for c in beside:
         check(c["cann"]["times"]["count"] == 20 and all(o["differs_from_twin"] == 0 for o in c["cann"]["outputs"]),
               "CANN's own: %s" % c["cann"])
+    told = next(o["times"] for o in run.json["operators"] if o["operator"] == op)
+    check(told["cann_row"] == max(beside, key=lambda c: c["model"]["copy_us"])["number"] and told["cann_over_ours"] == 1, "CANN's own: %s" % told)
     page(run, 0, beside=True)
 
 
@@ -336,7 +358,7 @@ def whole(op):
 def interrupted(well):
     """A signal while a row hangs: the report is of what was done, and not a pass."""
     op = well.json["cases"][0]["operator"]
-    run = Run("--roads", "aclnn", "--no-cann", "--timeout", "8", wrap=["timeout", "--foreground", "--preserve-status", "-s", "INT", "6"],
+    run = Run("--roads", "aclnn", "--no-times", "--timeout", "8", wrap=["timeout", "--foreground", "--preserve-status", "-s", "INT", "6"],
               fault="hang:%s:%d" % (op, first_bytes(largest(well, op))))
     check(run.status == 3 and run.json and run.json["accepted"] is False, "interrupted: " + run.said)
     whys = [c["aclnn"]["why"] for c in run.json["cases"]] if run.json else []
@@ -385,7 +407,7 @@ def working_directory():
         write(place + "/graph/graph.h", '#error "a header of the working directory"\n', 0o644)
         before = sorted(os.listdir(place))
         first = ".:" if trial == "relative" else ":"
-        run = Run("--op", "ExpSegsumGrad", "--no-cann", cwd=place, out="the report", env={
+        run = Run("--op", "ExpSegsumGrad", "--no-times", cwd=place, out="the report", env={
             "PATH": lambda old: first + old, "LD_LIBRARY_PATH": lambda old: first + old, "PYTHONPATH": first,
             "CPATH": first, "LIBRARY_PATH": first, "COMPILER_PATH": first})
         check(run.status == 0, "strange things in the working directory (%s): %s" % (trial, run.said))
@@ -521,7 +543,7 @@ def private():
     write(runner, RUNNER % (count, list_))
     asked = 0
     while asked < 3 * len(said):
-        run = Run("--roads", "ge", "--no-cann", "--ge-runner", "./runner", env=env, wrap=wrap, cwd=cwd, out="r")
+        run = Run("--roads", "ge", "--no-times", "--ge-runner", "./runner", env=env, wrap=wrap, cwd=cwd, out="r")
         with open(count, encoding="utf-8") as f:
             now = int(f.read())
         if not check(now > asked, "the runner was asked: " + run.said):
@@ -554,7 +576,7 @@ def questions():
     never = {"A2": {"cast-none-910", "order-on-950", "sync-sees-stores", "ub-end"},
              "950": {"cast-none-910", "zero-repeats", "sync-sees-stores", "ub-end"}}
     for chip, soc in (("A2", "Ascend910B1"), ("950", "Ascend950PR_9599")):
-        run = Run(*ONE, env=dict(OPC, ASCGRAD_STANDIN_SOC=soc))
+        run = Run(*ONE, "--no-times", env=dict(OPC, ASCGRAD_STANDIN_SOC=soc))
         if chip == "950":  # the package here has no kernels for it
             run.status, run.json["accepted"] = 0, True
         answers = asked(run, chip)
@@ -567,7 +589,7 @@ def questions():
     for kind, words in (("differ", "answers a5a5a5a5|answers 12[67]|answers 2 0|answers"), ("stop", "error 507035.*exception 1"),
                         ("crash", "crashed: Segmentation fault"), ("hang", "hangs, and was killed")):
         for number in (4, 13) if LONG or kind == "differ" else (4,):  # zero-in-pair-sum, gatherb-end
-            run = Run(*ONE, "--timeout", "5", env=dict(OPC, ASCGRAD_STANDIN_PROBE="%s:%d" % (kind, number)))
+            run = Run(*ONE, "--no-times", "--timeout", "5", env=dict(OPC, ASCGRAD_STANDIN_PROBE="%s:%d" % (kind, number)))
             answers = asked(run, kind)
             found = [n for n, q in answers.items() if q["verdict"] == "differs"]
             check(found == [names[number]], "%s:%d is seen in %s" % (kind, number, found))
@@ -578,7 +600,7 @@ def questions():
                             (dict(OPC, OPC_FAILS="AscgradProbe"), (), "compiler failed: error: no such luck"),
                             (dict(OPC, ASCGRAD_STANDIN_PROBE="stop:0"), (), "error 507035"),
                             (dict(OPC, ASCGRAD_STANDIN_PROBE="crash:0"), (), "crashed")):
-        run = Run(*ONE, *words, env=env)
+        run = Run(*ONE, "--no-times", *words, env=env)
         answers = asked(run, why)
         check({q["verdict"] for q in answers.values()} == {"not asked"} and all(why in q["why"] for q in answers.values()),
               "%s: %s" % (why, run.json["questions"][:2]))

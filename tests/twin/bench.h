@@ -24,7 +24,7 @@ extern "C" inline void bench_entry(uint8_t **args) {
 struct Launch {
     const char *soc = "ascend910b1";
     uint32_t cores = 1;
-    bool sync_all = false, fixed = true, checked = true;
+    bool sync_all = false, fixed = true, checked = true, steps_only = false, in_place = false;
     uint64_t bytes = 65536, workspace = 4096, order = 0;
     void *in = nullptr, *out = nullptr; /* of that many bytes each */
     const twin_listener *listener = nullptr;
@@ -34,6 +34,7 @@ struct Launch {
 static int bench_run(kernel_fn *kernel, const Launch &l, twin_report *report, char *why) {
     bench_kernel = kernel;
     twin_arg arg[2] = {{"in", TWIN_INPUT, l.in, l.bytes}, {"out", TWIN_OUTPUT, l.out, l.bytes}};
+    static const uint32_t in_place[2] = {0, 1};
     uint64_t tiling = 0;
     twin_launch launch = {};
     launch.op = "Test";
@@ -41,6 +42,7 @@ static int bench_run(kernel_fn *kernel, const Launch &l, twin_report *report, ch
     launch.arity = 4;
     launch.arg = arg;
     launch.args = 2;
+    launch.in_place = l.in_place ? in_place : nullptr;
     launch.tiling = &tiling;
     launch.tiling_bytes = sizeof tiling;
     launch.workspace = l.workspace;
@@ -49,6 +51,7 @@ static int bench_run(kernel_fn *kernel, const Launch &l, twin_report *report, ch
     launch.sync_all = l.sync_all;
     launch.soc = twin_find_soc(l.soc);
     launch.checked = l.checked;
+    launch.steps_only = l.steps_only;
     launch.order = l.order;
     launch.listener = l.listener;
     launch.memory = l.memory;

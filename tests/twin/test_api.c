@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the C API does with callers that are careless: no place for an answer, dimensions that are
- * none, a small stack.
+ * none, a small stack, tensors that overlap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static void no_such_dimension(void **state) {
 struct seen {
     double busy[4], last, waits;
     uint64_t read, written;
-    uint32_t buffers, end, nameless;
+    uint32_t buffers, end, free, nameless;
 };
 
 static void see_event(void *context, const struct ascgrad_event *e) {
@@ -114,7 +114,11 @@ static void see_buffer(void *context, const char *kind, const char *file, int li
                        uint32_t bytes) {
     struct seen *s = context;
     assert_int_equal(at, s->end); /* one after the other */
-    assert_true(*kind && *file && line > 0);
+    assert_int_equal(s->free, 0); /* the rest comes last */
+    if (strcmp(kind, "free") == 0)
+        s->free = bytes;
+    else
+        assert_true(*kind && *file && line > 0);
     s->end += bytes;
     s->buffers++;
 }
@@ -146,7 +150,8 @@ static void a_watcher_sees_what_is_reported(void **state) {
     assert_int_equal(s.nameless, 0);
     assert_int_equal(s.read, report.gm_read);
     assert_int_equal(s.written, report.gm_write);
-    assert_true(s.buffers > 0);
+    assert_true(s.buffers > 1 && s.free > 0);
+    assert_int_equal(s.end, 192 * 1024 - 256); /* all of a 910B's */
     assert_string_equal(ascgrad_pipe_name(2), "MTE2");
     assert_null(ascgrad_pipe_name(4));
     call.watch = &(struct ascgrad_watch){0}; /* who does not want to know anything */
@@ -178,6 +183,23 @@ static void other_constants(void **state) {
     assert_float_equal(other.launch_us, plain.launch_us + 1, 1e-6f);
     assert_int_equal(ascgrad_run(&call, &again, NULL), ASCGRAD_OK);
     assert_true(again.time_us == plain.time_us);
+}
+
+/* Timed without data: the same report; tensors may be larger than any memory. */
+static void no_data(void **state) {
+    struct ascgrad_tensor in[2], out;
+    struct ascgrad_call call = segsum(in, &out);
+    struct ascgrad_report whole = {.size = sizeof whole}, steps = whole;
+    char why[ASCGRAD_WHY];
+    (void)state;
+    assert_int_equal(ascgrad_run(&call, &whole, NULL), ASCGRAD_OK);
+    in[0].data = in[1].data = out.data = NULL;
+    assert_int_equal(ascgrad_perf(&call, &steps, NULL), ASCGRAD_OK);
+    assert_memory_equal(&whole, &steps, sizeof whole);
+    assert_null(out.data);
+    call.fast = true;
+    assert_int_equal(ascgrad_perf(&call, &steps, why), ASCGRAD_USAGE);
+    assert_non_null(strstr(why, "a fast run is not timed"));
 }
 
 /* Callers of another release: a size that is too small, fields that are not known here. */
@@ -354,12 +376,67 @@ static void small_stack(void **state) {
     assert_int_equal(code, ASCGRAD_OK);
 }
 
+/* dx at the memory of dy, checked and fast, on any number of cores; nothing else may overlap. */
+static void in_place(void **state) {
+    enum { ROWS = 96, D = 16, ALL = ROWS * D, DY = 3 };
+    static float x[ALL], dy[2 * ALL], r[4][D], want[ALL], kept[ALL];
+    const struct ascgrad_tensor rows = {ASCGRAD_TYPE_FP32, 2, {ROWS, D}, x},
+                                one = {ASCGRAD_TYPE_FP32, 2, {1, D}, r[0]};
+    struct ascgrad_tensor in[4] = {rows, one, one, rows}, out[3] = {rows, one, one};
+    char why[ASCGRAD_WHY];
+    struct ascgrad_op_info info = {.type = NULL};
+    struct ascgrad_call call = {
+        .size = sizeof call, .in = in, .inputs = 4, .out = out, .outputs = 3};
+    (void)state;
+    while (ascgrad_describe(call.number, &info) && strcmp(info.type, "RotaryMulGrad") != 0)
+        call.number++;
+    assert_int_equal(ascgrad_in_place(call.number, 0), DY);
+    assert_int_equal(ascgrad_in_place(call.number, 1), -1);
+    assert_int_equal(ascgrad_in_place(call.number, 3), -1);
+    assert_int_equal(ascgrad_in_place(1000, 0), -1);
+    for (int i = 0; i < ALL; i++) {
+        x[i] = (float)(i % 7);
+        kept[i] = (float)(i % 11 + 1);
+        r[0][i % D] = (float)(i % D) + 0.5f;
+    }
+    memcpy(r[1], r[0], sizeof r[0]);
+    memcpy(dy, kept, sizeof kept);
+    in[DY].data = dy;
+    in[2].data = r[1];
+    out[0].data = want;
+    out[1].data = r[2];
+    out[2].data = r[3];
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_OK);
+    assert_memory_equal(dy, kept, sizeof kept);
+    out[0].data = dy;
+    for (uint32_t k = 0; k < 8; k++) {
+        static const uint32_t cores[] = {0, 1, 5, 64};
+        call.fast = k >= 4;
+        call.cores = cores[k % 4];
+        memcpy(dy, kept, sizeof kept);
+        assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_OK);
+        assert_memory_equal(dy, want, sizeof want);
+    }
+    out[0].data = dy + 1;
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_USAGE);
+    assert_string_equal(why, "RotaryMulGrad: dx must not overlap dy in part");
+    out[0].data = x;
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_USAGE);
+    assert_string_equal(why, "RotaryMulGrad: dx must not overlap x");
+    out[0].data = dy + ALL; /* just behind */
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_OK);
+    out[2].data = r[2];
+    assert_int_equal(ascgrad_run(&call, NULL, why), ASCGRAD_USAGE);
+    assert_string_equal(why, "RotaryMulGrad: dr2 must not overlap dr1");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nowhere_to_answer), cmocka_unit_test(attribute_without_list),
         cmocka_unit_test(no_such_dimension), cmocka_unit_test(a_watcher_sees_what_is_reported),
-        cmocka_unit_test(other_constants),   cmocka_unit_test(sizes_of_callers),
-        cmocka_unit_test(layout_of_2_0),     cmocka_unit_test(all_in_one_call),
-        cmocka_unit_test(small_stack)};
+        cmocka_unit_test(other_constants),   cmocka_unit_test(no_data),
+        cmocka_unit_test(sizes_of_callers),  cmocka_unit_test(layout_of_2_0),
+        cmocka_unit_test(all_in_one_call),   cmocka_unit_test(small_stack),
+        cmocka_unit_test(in_place)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  * double precision, the twin and itself, with times; then a report in three formats and one archive
  * to send. docs/accept.md says what it shows.
  */
-#include <fcntl.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "../../package/files.h"
 #include "accept.h"
 #include "../commands.h"
+#include "../out.h"
 #include "../doctor/parts.h"
 
 static bool set_roads(struct accept_options *o, const char *list) {
@@ -64,7 +64,8 @@ static bool one_option(struct accept_options *o, const char *name, const char *v
 static int parse(struct accept_options *o, int argc, char **argv) {
     static const char *const with_value[] = {"--op",      "--out",    "--roads",
                                              "--timeout", "--device", "--ge-runner"};
-    *o = (struct accept_options){.out = "ascgrad-accept", .timeout = 180, .questions = true};
+    *o = (struct accept_options){
+        .out = "ascgrad-accept", .timeout = 180, .questions = true, .times = true};
     o->road[ROAD_GE] = o->road[ROAD_ACLNN] = o->road[ROAD_CANN] = true;
     for (int i = 0; i < argc; i++) {
         bool found = true;
@@ -76,6 +77,8 @@ static int parse(struct accept_options *o, int argc, char **argv) {
             o->road[ROAD_CANN] = false;
         else if (strcmp(argv[i], "--no-questions") == 0)
             o->questions = false;
+        else if (strcmp(argv[i], "--no-times") == 0)
+            o->times = o->road[ROAD_CANN] = false;
         else
             found = false;
         for (size_t k = 0; !found && k < sizeof with_value / sizeof with_value[0]; k++) {
@@ -127,12 +130,19 @@ static void say_failures(const struct accept_case *c) {
     fflush(stdout);
 }
 
+static void say_ratio(double ratio) {
+    if (ratio > 0)
+        printf(" %10.2f", ratio);
+    else
+        printf(" %10s", "-");
+}
+
 static void summary(const struct accept *a) {
     struct ascgrad_op_info op;
     printf("%-30s", "operator");
     for (int road = 0; road < ROAD_CANN; road++)
         if (a->road[road].asked) printf(" %6s: pass fail skip", accept_road_name((enum road)road));
-    printf("\n");
+    printf("%s\n", a->options.times ? "  time/copy  in the L2  CANN/ours" : "");
     for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
         size_t rows = 0, count[ROADS][3] = {{0}};
         for (size_t k = 0; k < a->count; k++) {
@@ -147,6 +157,10 @@ static void summary(const struct accept *a) {
             if (a->road[road].asked)
                 printf("         %4zu %4zu %4zu", count[road][VERDICT_PASS],
                        count[road][VERDICT_FAIL], count[road][VERDICT_SKIP]);
+        const struct accept_speed speed = accept_speed(a, op.type);
+        for (int place = 0; a->options.times && place < GAUGE_PLACES_OF_DATA; place++)
+            say_ratio(speed.over_copy[place]);
+        if (a->options.times) say_ratio(speed.over_cann);
         printf("\n");
     }
     for (int road = 0; road < ROAD_CANN; road++)
@@ -154,18 +168,22 @@ static void summary(const struct accept *a) {
             printf("not run: %s: %s\n", accept_road_name((enum road)road), a->road[road].why);
 }
 
-/* Whole files or none: each is written beside and renamed. */
-static bool write_file(int dir, const char *name, const struct text *text) {
-    char part[64];
-    snprintf(part, sizeof part, "%s.part", name);
-    unlinkat(dir, part, 0);
-    if (!text->failed && file_write(dir, part, text_of(text), text->size, 0644, 0755) == 0 &&
-        renameat(dir, part, dir, name) == 0)
-        return true;
-    const int error = errno;
-    unlinkat(dir, part, 0);
-    complain("%s cannot be written: %s", name, text->failed ? "out of memory" : strerror(error));
-    return false;
+static bool write_file(const char *folder, const char *name, const struct text *text) {
+    struct out out;
+    char path[PATH_MAX];
+    const char *wrong = text->failed ? "out of memory" : NULL;
+    if (!wrong && (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
+        wrong = strerror(ENAMETOOLONG);
+    if (!wrong && !(wrong = out_begin(&out, path, OUT_OURS))) {
+        if (fwrite(text_of(text), 1, text->size, out.file) == text->size) {
+            wrong = out_end(&out);
+        } else {
+            wrong = strerror(errno);
+            out_drop(&out);
+        }
+    }
+    if (wrong) complain("%s cannot be written: %s", name, wrong);
+    return !wrong;
 }
 
 static bool write_report(const struct accept *a) {
@@ -178,13 +196,15 @@ static bool write_report(const struct accept *a) {
     accept_html(&text[0], &text[1]);
     accept_junit(a, &text[2]);
     accept_zip(file, 3, &text[3]);
-    mkdirat(a->from_fd, a->options.out, 0755);
-    const int dir = openat(a->from_fd, a->options.out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = dir >= 0;
-    if (!good) complain("%s cannot be opened: %s", a->options.out, strerror(errno));
-    for (size_t i = 0; dir >= 0 && i < 4; i++)
-        good &= write_file(dir, file[i].name, &text[i]);
-    if (dir >= 0) close(dir);
+    const char *folder = a->options.out;
+    struct stat at;
+    /* all programs have run, so we may go back to where the caller is */
+    bool good = folder[0] == '/' || fchdir(a->from_fd) == 0;
+    if (good) mkdir(folder, 0755);
+    good = good && stat(folder, &at) == 0;
+    if (!good) complain("%s cannot be opened: %s", folder, strerror(errno));
+    for (size_t i = 0, open = good; open && i < 4; i++)
+        good &= write_file(folder, file[i].name, &text[i]);
     for (size_t i = 0; i < 4; i++)
         text_free(&text[i]);
     return good;

@@ -25,7 +25,7 @@ extern const double accept_bin_end[ACCEPT_BINS - 1];
 extern const int32_t accept_type[ACCEPT_TYPES];
 
 struct accept_options {
-    bool quick, calibrate, questions;
+    bool quick, calibrate, questions, times;
     const char *op, *out, *ge_runner;
     bool road[ROADS];
     int timeout, device;
@@ -213,6 +213,14 @@ enum accept_cause accept_cause(const struct accept *a, const struct accept_case 
                                enum gauge_place place, double *ratio);
 const char *accept_cause_name(enum accept_cause cause);
 double accept_p50(float *us, uint32_t times); /* sorts */
+/* How fast an operator is, by the largest row that tells: its time without launch over a copy of
+ * the least bytes as this chip runs it, and CANN's time over ours. A case is NULL, and a figure 0,
+ * where nothing was measured. */
+struct accept_speed {
+    const struct accept_case *copied, *beside;
+    double over_copy[GAUGE_PLACES_OF_DATA], over_cann;
+};
+struct accept_speed accept_speed(const struct accept *a, const char *type);
 
 /* ask.c: the questions, by the runner's program. */
 void accept_ask(struct accept *a, const char *program);

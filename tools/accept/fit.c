@@ -244,7 +244,7 @@ static bool collect(struct fit *f) {
         if (strcmp(last, c->op.type) != 0) large = 0;
         last = c->op.type;
         if (!c->modelled || !r->times || r->on_host || r->p50 <= 0) continue;
-        if (c->large && large++ >= LARGE_EACH) continue;
+        if (c->large && (a->options.quick || large++ >= LARGE_EACH)) continue;
         add_subject(f, c, 0, r->p50, c->l2_share < 1 ? 0 : r->again_p50);
     }
     return f->subjects > 1;

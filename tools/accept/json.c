@@ -177,6 +177,28 @@ static void histogram(struct text *out, const struct accept *a) {
     text_add(out, "\n  },\n");
 }
 
+/* How fast each operator is: the row that tells, and how many times a copy and CANN's own. */
+static void speed(struct text *out, const struct accept *a) {
+    static const char *const name[] = {"over_copy", "l2_over_copy", "cann_over_ours"};
+    struct ascgrad_op_info op;
+    const char *comma = "";
+    text_add(out, "  \"operators\": [");
+    for (uint32_t i = 0; ascgrad_describe(i, &op); i++) {
+        const struct accept_speed s = accept_speed(a, op.type);
+        const double value[] = {s.over_copy[GAUGE_COLD], s.over_copy[GAUGE_AGAIN], s.over_cann};
+        text_add(
+            out,
+            "%s\n    {\"operator\": \"%s\",\n      \"times\": {\"row\": %td, \"cann_row\": %td",
+            comma, op.type, s.copied ? s.copied - a->cases + 1 : 0,
+            s.beside ? s.beside - a->cases + 1 : 0);
+        for (size_t k = 0; k < sizeof value / sizeof value[0]; k++)
+            text_add(out, ", \"%s\": %.3f", name[k], value[k]);
+        text_add(out, "}}");
+        comma = ",";
+    }
+    text_add(out, "\n  ],\n");
+}
+
 static void calibration(struct text *out, const struct accept *a) {
     if (!a->constants) return;
     text_add(out, "  \"calibration\": {\"rms_before\": %.4f, \"rms_after\": %.4f, \"constants\": [",
@@ -207,6 +229,7 @@ void accept_json(const struct accept *a, struct text *out) {
     roads(out, a);
     text_add(out, "\n  },\n");
     histogram(out, a);
+    speed(out, a);
     calibration(out, a);
     text_add(out, "  \"cases\": [");
     for (size_t i = 0; i < a->count; i++)

@@ -108,7 +108,9 @@ void accept_measure(struct accept *a, const char *program) {
     static struct probe probe;
     const struct twin_soc *soc = a->model ? twin_find_soc(a->model) : NULL;
     probe.a = a;
-    if (soc)
+    if (!a->options.times)
+        probe_close(&probe, "not wanted");
+    else if (soc)
         probe_open(a, &probe, program, "AscgradGauge");
     else
         probe_close(&probe, "the twin knows no such chip");
@@ -172,6 +174,45 @@ enum accept_cause accept_cause(const struct accept *a, const struct accept_case 
         high = off[i] > high ? off[i] : high;
     if (*ratio < 1) return CAUSE_MODEL; /* no kernel is faster than it can be */
     return *ratio <= NEAR * high ? CAUSE_MODEL : CAUSE_KERNEL;
+}
+
+/* Ours beside CANN's: times by the same clock, the device's if there are such. 0: there are none.
+ */
+static double over_cann(const struct accept_case *c) {
+    const struct accept_result *cann = &c->result[ROAD_CANN];
+    const struct accept_result *ours =
+        &c->result[c->result[ROAD_ACLNN].times ? ROAD_ACLNN : ROAD_GE];
+    const bool both = cann->verdict == VERDICT_PASS && cann->times && ours->times &&
+                      cann->on_host == ours->on_host && ours->p50 > 0;
+    return both ? cann->p50 / ours->p50 : 0;
+}
+
+/* A time that is more than its launch. */
+static bool tells(const struct accept_case *c) {
+    const struct accept_result *r = &c->result[ROAD_ACLNN];
+    return c->modelled && r->times && !r->on_host && c->model_us > c->launch_us;
+}
+
+struct accept_speed accept_speed(const struct accept *a, const char *type) {
+    struct accept_speed speed = {0};
+    for (size_t i = 0; i < a->count; i++) {
+        const struct accept_case *c = &a->cases[i];
+        if (strcmp(c->op.type, type) != 0) continue;
+        if (tells(c) && (!speed.copied || c->copy_us > speed.copied->copy_us)) speed.copied = c;
+        if (over_cann(c) > 0 && (!speed.beside || c->copy_us > speed.beside->copy_us))
+            speed.beside = c;
+    }
+    if (speed.beside) speed.over_cann = over_cann(speed.beside);
+    for (int place = 0; speed.copied && place < GAUGE_PLACES_OF_DATA; place++) {
+        const struct accept_case *c = speed.copied;
+        const struct accept_result *r = &c->result[ROAD_ACLNN];
+        const double us =
+            (place == GAUGE_COLD ? r->p50 : r->again_p50) - launch_of(a, c->launch_us);
+        const double copy = (place == GAUGE_COLD ? c->copy_us : c->copy_l2_us) *
+                            ratio_of(a, GAUGE_STREAM, (enum gauge_place)place);
+        if (us > 0 && copy > 0) speed.over_copy[place] = us / copy;
+    }
+    return speed;
 }
 
 /* ---- telling it */

@@ -169,7 +169,7 @@ static bool append(struct accept *a, const struct candidate *c, const struct asc
     made->op = *op;
     made->large = large;
     made->seed = check_seed(c->row);
-    made->timed = c->bytes > 0;
+    made->timed = a->options.times && c->bytes > 0;
     struct text text = {0};
     text_add(&text, "%s ", op->type);
     for (const char *at = c->row->text; *at; at++)
@@ -192,6 +192,8 @@ static void keep_times(struct accept_case *c, const struct candidate *list, size
     }
 }
 
+/* The large rows; in a quick run the first that this chip takes, so that there is a time that is
+ * the kernel's and not the launch's. */
 static bool choose_large(struct accept *a, const struct ascgrad_op_info *op) {
     static const char *const stars[] = {"bf16", "fp32"};
     for (size_t k = 0; check_large_row(k); k++) {
@@ -199,7 +201,9 @@ static bool choose_large(struct accept *a, const struct ascgrad_op_info *op) {
         if (strcmp(row->op, op->type) != 0) continue;
         for (int i = 0; i < (strchr(row->text, '*') ? 2 : 1); i++) {
             struct candidate c = {.row = row, .star = stars[i]};
-            if (look_at(a, &c) && !append(a, &c, op, true)) return false;
+            if (!look_at(a, &c)) continue;
+            if (!append(a, &c, op, true)) return false;
+            if (a->options.quick) return true;
         }
     }
     return true;
@@ -217,10 +221,8 @@ bool accept_choose(struct accept *a) {
         take(list, count, a->options.quick ? FEW : MANY);
         for (size_t k = 0; good && k < count; k++)
             if (list[k].taken) good = append(a, &list[k], &op, false);
-        if (a->options.quick)
-            keep_times(a->cases + first, list, count, a->count - first);
-        else
-            good = good && choose_large(a, &op);
+        if (a->options.quick) keep_times(a->cases + first, list, count, a->count - first);
+        if (a->options.times) good = good && choose_large(a, &op);
     }
     free(list);
     return good;

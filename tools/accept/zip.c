@@ -29,13 +29,14 @@ static void put(struct text *out, uint64_t value, size_t bytes) {
 }
 
 /* What a local header and the directory both say of a file. */
-static void describe(const struct accept_file *file, const char *name, struct text *out) {
+static void describe(const struct accept_file *file, const char *name, uint32_t crc,
+                     struct text *out) {
     put(out, VERSION, 2);
     put(out, UTF8_NAMES, 2);
     put(out, 0, 2); /* stored */
     put(out, 0, 2); /* midnight */
     put(out, DAY_ONE, 2);
-    put(out, crc32(text_of(file->text), file->text->size), 4);
+    put(out, crc, 4);
     put(out, file->text->size, 4);
     put(out, file->text->size, 4);
     put(out, strlen(name), 2);
@@ -47,14 +48,15 @@ void accept_zip(const struct accept_file *file, size_t files, struct text *out) 
     char name[128];
     for (size_t i = 0; i < files; i++) {
         const size_t at = out->size;
+        const uint32_t crc = crc32(text_of(file[i].text), file[i].text->size);
         snprintf(name, sizeof name, "ascgrad-accept/%s", file[i].name);
         put(out, 0x04034b50, 4);
-        describe(&file[i], name, out);
+        describe(&file[i], name, crc, out);
         text_bytes(out, name, strlen(name));
         text_bytes(out, text_of(file[i].text), file[i].text->size);
         put(&directory, 0x02014b50, 4);
         put(&directory, UNIX | VERSION, 2);
-        describe(&file[i], name, &directory);
+        describe(&file[i], name, crc, &directory);
         put(&directory, 0, 2);                       /* no comment */
         put(&directory, 0, 2);                       /* disk */
         put(&directory, 0, 2);                       /* internal attributes */

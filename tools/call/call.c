@@ -24,6 +24,7 @@ struct words {
     uint32_t cores[COMPARED];
     uint32_t socs, core_counts;
     bool reference; /* the double-precision reference, not the twin */
+    bool steps_only;
     int what;       /* FOR_INFER, FOR_TILE, FOR_RUN or FOR_PERF */
     unsigned given; /* options that go only once, as bits */
 };
@@ -158,6 +159,8 @@ static int one_option(struct request *r, struct words *w, int argc, char **argv,
     if (strcmp(argv[0], "--fast") == 0 && w->what == FOR_RUN) return r->fast = true, EXIT_DONE;
     if (strcmp(argv[0], "--reference") == 0 && w->what == FOR_RUN)
         return w->reference = true, EXIT_DONE;
+    if (strcmp(argv[0], "--steps-only") == 0 && w->what == FOR_PERF)
+        return w->steps_only = true, EXIT_DONE;
     int k = 0;
     while (k < OPTIONS &&
            (strcmp(argv[0], options[k].name) != 0 || !(options[k].allowed & w->what)))
@@ -343,7 +346,8 @@ static void print_call(FILE *f, const struct request *r) {
     fputs("},\n", f);
 }
 
-static int print_report(FILE *f, const struct request *r, const struct ascgrad_report *p) {
+static int print_report(FILE *f, const struct request *r, const struct ascgrad_report *p,
+                        bool steps_only) {
     fprintf(f,
             "{\n  \"format\": 1,\n  \"version\": \"%s\",\n  \"op\": \"%s\",\n  \"soc\": \"%s\",\n",
             ascgrad_version(), r->op.type, r->soc ? r->soc : ascgrad_soc_name(0));
@@ -372,6 +376,7 @@ static int print_report(FILE *f, const struct request *r, const struct ascgrad_r
             p->busy_v, p->busy_mte2, p->busy_mte3, p->busy_s, (unsigned long long)p->dmas,
             (unsigned long long)p->barriers, (unsigned long long)p->vector_calls,
             (unsigned long long)p->scalar_instructions, p->cores_used);
+    fprintf(f, "  \"steps_only\": %s,\n", steps_only ? "true" : "false");
     print_warnings(f, p);
     return ferror(f) ? EXIT_FILES : EXIT_DONE;
 }
@@ -411,7 +416,7 @@ static int write_report(const struct request *r, const struct words *w,
     struct out out;
     const char *wrong = out_begin(&out, w->report, OUT_GIVEN);
     if (!wrong) {
-        print_report(out.file, r, report); /* what goes wrong shows at the end */
+        print_report(out.file, r, report, false); /* what goes wrong shows at the end */
         wrong = out_end(&out);
     }
     if (wrong) complain("%s: the report cannot be written: %s", w->report, wrong);
@@ -513,22 +518,63 @@ int cmd_run(int argc, char **argv) {
 struct told {
     const struct request *request;
     const struct ascgrad_report *report;
+    bool steps_only;
 };
 
 static void print_told(FILE *f, const void *context) {
     const struct told *told = context;
-    print_report(f, told->request, told->report);
+    print_report(f, told->request, told->report, told->steps_only);
+}
+
+/* The bytes of all tensors, or -1 where they do not fit 64 bits or a dimension is not known. */
+static int64_t bytes_of(const struct ascgrad_tensor *tensors, uint32_t n) {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t bytes = tensors[i].rank < 0 ? 0 : text_tensor_bytes(&tensors[i]);
+        if (bytes < 0 || __builtin_add_overflow(sum, bytes, &sum)) return -1;
+    }
+    return sum;
+}
+
+/* A call whose tensors are large is timed without them: a checked run would take minutes, or more
+ * memory than there is. */
+static int choose_steps(struct request *r, bool *steps_only) {
+    const int64_t most = (int64_t)1 << 30;
+    char why[ASCGRAD_WHY];
+    struct ascgrad_call call = request_call(r);
+    const int64_t in = bytes_of(r->in, r->op.inputs);
+    int status = in < 0 ? EXIT_USAGE : report_code(ascgrad_infer(&call, why), why);
+    const int64_t out = status == EXIT_DONE ? bytes_of(r->out, r->op.outputs) : 0;
+    if (in < 0 || out < 0) {
+        complain("every dimension must be known and the tensor must fit 64 bits");
+        return EXIT_USAGE;
+    }
+    if (status != EXIT_DONE || *steps_only || (in <= most && out <= most - in)) return status;
+    *steps_only = true;
+    fprintf(stderr,
+            "ascgrad: the tensors have %.1f GB: the kernel's steps are timed without data, and no "
+            "rule is checked\n",
+            ((double)in + (double)out) / 1e9);
+    return EXIT_DONE;
+}
+
+static int time_steps(struct request *r, struct ascgrad_report *report) {
+    char why[ASCGRAD_WHY];
+    struct ascgrad_call call = request_call(r);
+    report->size = sizeof *report;
+    return report_code(ascgrad_perf(&call, report, why), why);
 }
 
 /* One run of perf: its report, and its part of the page if there is to be one. */
-static int measure(struct request *r, FILE *page) {
+static int measure(struct request *r, bool steps_only, FILE *page) {
     struct ascgrad_report report;
     struct perf_run *run = page ? perf_run_begin() : NULL;
     r->watch = run ? perf_run_watch(run) : NULL;
-    int status = execute(r, &report);
-    if (status == EXIT_DONE) status = print_report(stdout, r, &report);
+    int status = steps_only ? time_steps(r, &report) : execute(r, &report);
+    if (status == EXIT_DONE) status = print_report(stdout, r, &report, steps_only);
     if (status == EXIT_DONE && page &&
-        !(run && perf_page_run(page, run, &report, print_told, &(struct told){r, &report}))) {
+        !(run &&
+          perf_page_run(page, run, &report, print_told, &(struct told){r, &report, steps_only}))) {
         complain("out of memory for the page");
         status = EXIT_FILES;
     }
@@ -551,7 +597,7 @@ static int measure_all(struct request *r, const struct words *w, FILE *page) {
         r->soc = w->soc[i / counts];
         r->cores = w->cores[i % counts];
         if (i) printf(",\n");
-        status = measure(r, page);
+        status = measure(r, w->steps_only, page);
     }
     if (several) printf("]\n");
     return status;
@@ -564,7 +610,8 @@ int cmd_perf(int argc, char **argv) {
     const char *wrong = NULL;
     int status = parse(&r, &w, FOR_PERF, argc, argv);
     if (status == EXIT_DONE) status = check_files(&r, &w);
-    if (status == EXIT_DONE) status = allocate(r.in, r.op.inputs);
+    if (status == EXIT_DONE) status = choose_steps(&r, &w.steps_only);
+    if (status == EXIT_DONE && !w.steps_only) status = allocate(r.in, r.op.inputs);
     if (status == EXIT_DONE && w.html) wrong = out_begin(&page, w.html, OUT_GIVEN);
     if (status == EXIT_DONE && !wrong) status = begin_trace(&r, &trace);
     if (page.file) perf_page_begin(page.file);

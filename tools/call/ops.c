@@ -86,13 +86,12 @@ int cmd_ops(int argc, char **argv) {
     return EXIT_USAGE;
 }
 
-/* The dtypes, as bits, that all chips whose names begin like this have (ascend910b1 .. ascend910b4
- * are ascend910b). */
-static unsigned family_supports(const char *type, const char *family) {
+/* The dtypes, as bits, that all chips of a family have. */
+static unsigned family_supports(const char *type, const struct help_family *family) {
     const char *name;
     unsigned dtypes = ~0u;
     for (uint32_t i = 0; (name = ascgrad_soc_name(i)); i++)
-        if (strncmp(name, family, strlen(family)) == 0) dtypes &= check_supported(type, name);
+        if (help_family_of(name) == family) dtypes &= check_supported(type, name);
     return dtypes;
 }
 
@@ -130,7 +129,7 @@ int cmd_support(int argc, char **argv) {
         print_distinct(op.in[0].types);
         printf(" |");
         for (size_t f = 0; (family = help_family(f)); f++)
-            printf(" %s |", words[family_supports(op.type, family->chips)]);
+            printf(" %s |", words[family_supports(op.type, family)]);
         printf(" yes |\n");
     }
     return EXIT_DONE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `ascgrad check`: every row of op_reference on the checked twin against the double-precision
- * reference, then again with other core counts, another core order, another chip and the fast twin,
- * which must all give the same bits.
+ * reference, then again with other core counts, another core order, another chip, the fast twin and
+ * outputs in the memory of inputs, which must all give the same bits.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -203,7 +203,11 @@ struct variant {
     uint32_t cores;
     bool fast;
     uint64_t order;
+    bool in_place; /* every output that may has the memory of its input */
 };
+
+/* The order of cores that is the usual one backwards. */
+#define BACKWARDS UINT64_MAX
 
 /* Bits, except that any NaN is as good as another: which of two operands' NaNs an addition keeps is
  * up to the CPU. */
@@ -219,10 +223,24 @@ bool check_same_values(const struct ascgrad_tensor *t, const void *a, const void
     return true;
 }
 
+/* Inputs move into the outputs that may have their memory; how many do. */
+static int put_in_place(struct request *r) {
+    int moved = 0;
+    for (uint32_t k = 0; k < r->op.outputs; k++) {
+        int32_t i = ascgrad_in_place(r->number, k);
+        if (i < 0) continue;
+        memcpy(r->out[k].data, r->in[i].data, (size_t)text_tensor_bytes(&r->in[i]));
+        r->in[i].data = r->out[k].data;
+        moved++;
+    }
+    return moved;
+}
+
 static bool same_bits(struct request *r, const struct variant *v, char *why) {
-    struct ascgrad_tensor first[ASCGRAD_OUTPUTS_MAX];
+    struct ascgrad_tensor first[ASCGRAD_OUTPUTS_MAX], in[ASCGRAD_INPUTS_MAX];
     bool good = true;
     memcpy(first, r->out, sizeof first);
+    memcpy(in, r->in, sizeof in);
     struct ascgrad_call call = request_call(r);
     call.soc = v->soc;
     call.cores = v->cores;
@@ -231,12 +249,13 @@ static bool same_bits(struct request *r, const struct variant *v, char *why) {
     char reason[ASCGRAD_WHY - 64];
     char full[ASCGRAD_WHY];
     if (!check_make_data(r->out, r->op.outputs, why)) good = false;
-    if (good && ascgrad_run(&call, NULL, full) != ASCGRAD_OK) {
+    bool run = good && !(v->in_place && put_in_place(r) == 0);
+    if (run && ascgrad_run(&call, NULL, full) != ASCGRAD_OK) {
         snprintf(reason, sizeof reason, "%.900s", full);
         snprintf(why, ASCGRAD_WHY, "%s: %s", v->what, reason);
         good = false;
     }
-    for (uint32_t i = 0; good && i < r->op.outputs; i++)
+    for (uint32_t i = 0; good && run && i < r->op.outputs; i++)
         if (!check_same_values(&first[i], first[i].data, r->out[i].data)) {
             snprintf(why, ASCGRAD_WHY, "%s: the bits of %s differ", v->what, r->op.out[i].name);
             good = false;
@@ -244,6 +263,7 @@ static bool same_bits(struct request *r, const struct variant *v, char *why) {
     for (uint32_t i = 0; i < r->op.outputs; i++)
         free(r->out[i].data);
     memcpy(r->out, first, sizeof first);
+    memcpy(r->in, in, sizeof in);
     return good;
 }
 
@@ -260,9 +280,15 @@ static bool takes(struct request *r, const char *soc) {
 
 static bool all_variants(struct request *r, char *why) {
     static const struct variant variants[] = {
-        {"one core", NULL, 1, false, 0},         {"three cores", NULL, 3, false, 0},
-        {"64 cores", NULL, 64, false, 0},        {"another core order", NULL, 0, false, 7},
-        {"ascend950", "ascend950", 0, false, 0}, {"fast", NULL, 0, true, 0},
+        {.what = "one core", .cores = 1},
+        {.what = "three cores", .cores = 3},
+        {.what = "64 cores", .cores = 64},
+        {.what = "another core order", .order = 7},
+        {.what = "ascend950", .soc = "ascend950"},
+        {.what = "fast", .fast = true},
+        {.what = "in place", .in_place = true},
+        {.what = "in place, cores backwards", .order = BACKWARDS, .in_place = true},
+        {.what = "fast in place", .fast = true, .in_place = true},
     };
     for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++)
         if (!same_bits(r, &variants[i], why)) return false;
@@ -273,9 +299,14 @@ static bool all_variants(struct request *r, char *why) {
 static bool on_first_910(struct request *r, struct tally *tally, char *why) {
     static const char soc[] = "ascend910a";
     static const struct variant variants[] = {
-        {"three cores of ascend910a", soc, 3, false, 7},
-        {"one core of ascend910a", soc, 1, false, 0},
-        {"fast as on ascend910a", soc, 0, true, 0},
+        {.what = "three cores of ascend910a", .soc = soc, .cores = 3, .order = 7},
+        {.what = "one core of ascend910a", .soc = soc, .cores = 1},
+        {.what = "fast as on ascend910a", .soc = soc, .fast = true},
+        {.what = "in place on ascend910a", .soc = soc, .in_place = true},
+        {.what = "in place on ascend910a, cores backwards",
+         .soc = soc,
+         .order = BACKWARDS,
+         .in_place = true},
     };
     struct ascgrad_call call = request_call(r);
     char full[ASCGRAD_WHY];

@@ -162,8 +162,37 @@ static void spoil(const struct standin_launch *l) {
     }
 }
 
+static uint64_t mix(uint64_t sum, const void *data, size_t bytes) {
+    const uint8_t *at = data;
+    for (uint64_t word = 0; bytes; at += sizeof word, bytes -= bytes < 8 ? bytes : 8) {
+        memcpy(&word, at, bytes < 8 ? bytes : 8);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
+/* All that a launch reads, and what it has written or will. */
+static uint64_t sum_of(const struct standin_launch *l) {
+    const uint64_t numbers[] = {(uintptr_t)l->kernel, l->key, l->workspace, l->block_dim};
+    uint64_t sum = mix(mix(1, numbers, sizeof numbers), l->tiling, l->tiling_bytes);
+    for (uint32_t i = 0; i < l->inputs + l->outputs; i++) {
+        sum = mix(sum, &l->bytes[i], sizeof l->bytes[i]);
+        sum = mix(sum, l->data[i], l->bytes[i]);
+    }
+    return sum;
+}
+
+/* The launch before this one. If nothing has changed since, as where times are taken, what this one
+ * would write is there already, and only the clock goes on. */
+static _Thread_local struct {
+    uint64_t sum;
+    double us[2];
+} before;
+
 int standin_launch(const struct standin_launch *l) {
     struct twin_arg arg[TWIN_MAX_ARGS];
+    uint32_t in_place[TWIN_MAX_ARGS] = {0};
     struct twin_report report;
     char why[TWIN_WHY] = "";
     if (!ours(l) || !has_key(l->kernel, l->key)) {
@@ -171,6 +200,12 @@ int standin_launch(const struct standin_launch *l) {
                        (unsigned long long)l->key);
         return STANDIN_LAUNCH;
     }
+    const bool again = standin_again();
+    if (before.sum == sum_of(l)) {
+        standin_advance(before.us[again]);
+        return 0;
+    }
+    before.sum = 0;
     for (uint32_t i = 0; i < l->inputs + l->outputs; i++) {
         arg[i] = (struct twin_arg){
             .name = l->name[i],
@@ -178,6 +213,11 @@ int standin_launch(const struct standin_launch *l) {
             .data = l->bytes[i] ? l->data[i] : NULL,
             .bytes = l->bytes[i],
         };
+        for (uint32_t k = 0; i >= l->inputs && arg[i].data && k < l->inputs; k++) {
+            if (arg[k].data == arg[i].data) {
+                in_place[i] = k + 1;
+            }
+        }
     }
     const int32_t column = column_of(l);
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
@@ -192,6 +232,7 @@ int standin_launch(const struct standin_launch *l) {
             .arity = *kernels[k].arity,
             .arg = arg,
             .args = l->inputs + l->outputs,
+            .in_place = in_place,
             .tiling = l->tiling,
             .tiling_bytes = l->tiling_bytes,
             .workspace = l->workspace > SYSTEM_WORKSPACE ? l->workspace - SYSTEM_WORKSPACE : 0,
@@ -207,8 +248,10 @@ int standin_launch(const struct standin_launch *l) {
             standin_report("EZ9999", "%s", why);
         } else {
             spoil(l);
-            const double cycles = standin_again() ? report.cycles_l2 : report.cycles;
-            standin_advance(standin_slow(l->type, cycles / soc.mhz) + report.launch_us);
+            before.sum = sum_of(l);
+            before.us[0] = standin_slow(l->type, report.cycles / soc.mhz) + report.launch_us;
+            before.us[1] = standin_slow(l->type, report.cycles_l2 / soc.mhz) + report.launch_us;
+            standin_advance(before.us[again]);
         }
         return code == TWIN_OK ? 0 : STANDIN_LAUNCH;
     }

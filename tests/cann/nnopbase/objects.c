@@ -101,6 +101,14 @@ API aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset) {
     return ACL_SUCCESS;
 }
 
+API aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr) {
+    if (!tensor || !addr) {
+        return STANDIN_NULL;
+    }
+    *addr = tensor->data;
+    return ACL_SUCCESS;
+}
+
 API aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format) {
     if (!tensor || !format) {
         return STANDIN_NULL;
