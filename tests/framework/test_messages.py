@@ -102,7 +102,7 @@ def door_rows(at, rand, double, array, kinds):
     yield "exp_segsum(None)", lambda: at.exp_segsum(None), kinds, "exp_segsum: x must be a "
     yield "no weight", lambda: at.norm_rope_concat(b, b, b, norm_type=4), kinds, "norm_rope_concat: norm_type 4 needs norm_query_weight"
     yield "no tables", lambda: at.norm_rope_concat(b, b, b, rope_type=2), kinds, "norm_rope_concat: rope_type 2 needs rope_sin"
-    yield "norm_type 9", lambda: at.norm_rope_concat(b, b, b, norm_type=9), kinds, "norm_rope_concat: "
+    yield "norm_type 10", lambda: at.norm_rope_concat(b, b, b, norm_type=10), kinds, "norm_rope_concat: "
     yield "three axes", lambda: at.norm_rope_concat(b[0], b, b), kinds, "norm_rope_concat: query must have four axes [B, S, N, D], got [3, 2, 4]"
     yield "another D", lambda: at.norm_rope_concat(b, rand(2, 3, 2, 6), rand(2, 3, 2, 6)), kinds, "norm_rope_concat: "
     yield "None for value", lambda: at.norm_rope_concat(b, b, None), kinds, "norm_rope_concat: value must be a "

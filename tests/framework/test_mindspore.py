@@ -110,11 +110,15 @@ def plain_rotary(x, cos, sin, mode=0):
     return [kept * cos + rotated(x, mode) * sin]
 
 
-def plain_rope(q, k, cos, sin, head_size=0, lengths=(2, 3)):
-    rows, turned = np.concatenate([np.arange(n) for n in lengths]), cos.shape[1]
-    heads = [x.reshape(x.shape[0], -1, head_size or turned) for x in (q, k)]
-    return [np.concatenate((plain_rotary(x[..., :turned], cos[rows][:, None], sin[rows][:, None])[0], x[..., turned:]),
-                           -1).reshape(x.shape[0], -1) for x in heads]
+def plain_slice(x, cos, sin, mode, start):
+    end = start + cos.shape[-1]
+    return [np.concatenate((x[..., :start], plain_rotary(x[..., start:end], cos, sin, mode)[0], x[..., end:]), -1)]
+
+
+def plain_rope(q, k, cos, sin, head_size=0, start=0, positions=(0, 0), lengths=(2, 3)):
+    rows = np.concatenate([np.arange(n) + first for n, first in zip(lengths, positions)])
+    heads = [x.reshape(x.shape[0], -1, head_size or cos.shape[1]) for x in (q, k)]
+    return [plain_slice(x, cos[rows][:, None], sin[rows][:, None], 0, start)[0].reshape(x.shape[0], -1) for x in heads]
 
 
 def plain_exp_segsum(x):
@@ -135,10 +139,12 @@ def plain_norm_rope_concat(norm, added, rope, order, encoder):
         def normal(x, kind):
             if x is None or kind == 0:
                 return x
-            mean = x.mean(-1, keepdims=True) if kind < 3 else 0
-            y = (x - mean) / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5)
-            y = y * inputs.pop(0) if kind in (2, 4) else y
-            return y + inputs.pop(0) if kind == 2 else y
+            axes, columns = ((2, 3), x.shape[2:]) if 5 <= kind <= 8 else (3, x.shape[3:])
+            mean = x.mean(axes, keepdims=True) if kind in (1, 2, 5, 6) else 0
+            squares = ((x - mean) ** 2).sum(axes, keepdims=True)
+            y = (x - mean) / np.sqrt(squares / (1 if kind == 9 else np.prod(columns)) + 1e-5)
+            y = y * inputs.pop(0).reshape(columns) if kind in (2, 4, 6, 8) else y
+            return y + inputs.pop(0).reshape(columns) if kind in (2, 6) else y
         main[:2] = [normal(x, norm) for x in main[:2]]
         extra[:2] = [normal(x, added) for x in extra[:2]]
         out = []
@@ -168,16 +174,17 @@ def test_registration():
 
 
 def functions():
-    """Operator -> its aclnn function, from the IR of this build."""
+    """(operator, aclnn function) for all of them, from the IR of this build; those with the fewest attributes first."""
     with open(os.path.join(_library.FOLDER, "ir.json"), encoding="ascii") as ir:
-        return {op["type"]: generate.Function(op) for op in json.load(ir)}
+        found = [generate.Function(op) for op in json.load(ir)]
+    return [(f.type, f.fewer) for f in found if f.fewer] + [(f.type, f) for f in found]
 
 
 def made_on_ascend(make, custom, mode, level=""):
     """What make() gives where there is an NPU and the installed package, as far as ascgrad.mindspore asks for them."""
     context = {"device_target": "Ascend", "mode": mode, "jit_level": level}
     library = _aclnn.Library.__new__(_aclnn.Library)
-    library.functions = SimpleNamespace(**{f.name + "GetWorkspaceSize": None for f in functions().values()})
+    library.functions = SimpleNamespace(**{f.name + "GetWorkspaceSize": None for _, f in functions()})
     with mock.patch.object(ms, "get_context", context.get), mock.patch.object(_aclnn, "library", lambda: library), \
             mock.patch.object(ops, "Custom", custom):
         return make()
@@ -188,13 +195,14 @@ def test_aclnn_registration():
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"ASCEND_CUSTOM_OPP_PATH": folder}):
         include = os.path.join(folder, "op_api/include")
         os.makedirs(include)
-        for op, function in functions().items():
-            info = am.reg_info(op, function.name)
+        for op, function in functions():
+            attrs = ascgrad.ops[op]["attr"][:len(function.attrs)]
+            info = am.reg_info(op, function.name, attrs)
             assert info["op_name"] == function.name
-            assert [a["name"] for a in info["attr"]] == [name for name, _ in ascgrad.ops[op]["attr"]]
+            assert [a["name"] for a in info["attr"]] == [name for name, _ in attrs]
             read = _custom_ops_utils.CustomInfoGenerator(function.name)
             with open(os.path.join(include, read.aclnn_api_file_name), "w", encoding="ascii") as header:
-                header.write(generate.header(function))
+                header.write(generate.header(generate.Function(function.op)))
             told = _custom_ops_utils.CustomCodeGenerator().get_api_types_by_reg_info(info)
             assert read.get_aclnn_api_types()[:-2] == told[:-2], (op, told)
             primitive = ops.Custom(function.name, lambda *s: s[0], lambda *d: d[0], "aot", reg_info=info)
@@ -205,7 +213,7 @@ def test_aclnn_float_attribute():
     """None of the operators has one yet: in C it is a double."""
     ir = {"in": [("x", False, "fp32")], "out": ["y"], "out_types": ["fp32"], "attr": [("eps", "float")], "default": {}}
     with mock.patch.object(_library, "operators", lambda: {"AGrad": ir}):
-        assert am.reg_info("AGrad", "aclnnAGrad")["attr"][0]["type"] == "double"
+        assert am.reg_info("AGrad", "aclnnAGrad", ir["attr"])["attr"][0]["type"] == "double"
         assert am.reg_info("AGrad")["attr"][0]["type"] == "float"
 
 
@@ -234,7 +242,7 @@ def test_aclnn_calls():
             with mock.patch.object(ms, "jit", wraps=ms.jit) as jit:
                 grad = made_on_ascend(lambda: am.grad(op, optional, **attrs), custom, mode, level)
             assert jit.called == (mode == ms.PYNATIVE_MODE), "PyNative's own call takes no attributes"
-            name = functions()[op].name
+            name = next(f.name for of, f in functions() if of == op)
             assert named == [(name, "aot", name)], named
             for a, b in zip(grad(*tensors), cpu(*tensors)):
                 assert np.array_equal(numbers(a), numbers(b)), (op, mode, level)
@@ -280,6 +288,8 @@ def test_aclnn_refusals():
         everything = [name for name, _, _ in ascgrad.ops["NormRopeConcatGrad"]["in"]]
         whole = made_on_ascend(lambda: am.grad("NormRopeConcatGrad", everything), None, mode)
         refused(lambda: whole(*tensors), "several attributes of one type")
+        starts = made_on_ascend(lambda: am.grad("RopeGrad", qSeqLen=[2], start_positions=[1]), None, mode)
+        refused(lambda: starts(*tensors), "several attributes of one type")
         # MindSpore's own word for why PyNative's call is a graph: if it changes, so can ours
         primitive = custom_ops._CustomExt("f", lambda *s: s[0], lambda *d: d[0])
         refused(lambda: custom_ops.pyboost_custom_ext(primitive, [(tensors[0], 1)]), "tuple of Tensor")
@@ -311,6 +321,9 @@ def test_rotary_position_embedding():
         for mode, number in am.MODES.items():
             against_numpy(am.RotaryPositionEmbedding(mode), lambda x, c, s, m=number: plain_rotary(x, c, s, m),
                           [rand(3, 2, 4, dtype=dtype), rand(3, 1, 4, dtype=dtype), rand(3, 1, 4, dtype=dtype)], mode)
+            against_numpy(am.RotaryPositionEmbedding(mode, 3), lambda x, c, s, m=number: plain_slice(x, c, s, m, 3),
+                          [rand(3, 2, 8, dtype=dtype), rand(3, 1, 4, dtype=dtype), rand(3, 1, 4, dtype=dtype)],
+                          f"{mode} from column 3 on")
 
 
 def test_rope():
@@ -320,6 +333,9 @@ def test_rope():
         against_numpy(am.Rope([2, 3], head_size=6), lambda *a: plain_rope(*a, 6),
                       [rand(5, 12, dtype=dtype), rand(5, 6, dtype=dtype), rand(3, 4, dtype=dtype),
                        rand(3, 4, dtype=dtype)], "partial Rope", wanted=2)
+        against_numpy(am.Rope([2, 3], head_size=6, slice_start=1, start_positions=[4, 2]), lambda *a: plain_rope(*a, 6, 1, (4, 2)),
+                      [rand(5, 12, dtype=dtype), rand(5, 6, dtype=dtype), rand(6, 4, dtype=dtype),
+                       rand(6, 4, dtype=dtype)], "Rope of a slice, with starts", wanted=2)
 
 
 def test_exp_segsum():
@@ -330,12 +346,15 @@ def test_exp_segsum():
 def test_norm_rope_concat():
     for dtype in DTYPES:
         for kinds in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False), (0, 0, 0, 1, True),
-                      (4, 3, 2, 0, True), (3, 4, 1, 1, True), (4, 2, 0, 0, True)):
+                      (4, 3, 2, 0, True), (3, 4, 1, 1, True), (4, 2, 0, 0, True), (6, 5, 2, 0, True), (8, 7, 1, 1, True),
+                      (9, 0, 2, 0, False)):
             norm, added, rope, _, encoder = kinds
-            tensors = [rand(1, s, 2, 4, dtype=dtype) for s in (3, 2, 2)]
-            tensors += [rand(1, s, 2, 4, dtype=dtype) for s in (2, 1, 1)] if encoder else []
-            vectors = {2: 4, 4: 2}
-            tensors += [rand(4, dtype=dtype) for _ in range(vectors.get(norm, 0) + encoder * vectors.get(added, 0))]
+            heads = (3, 2, 2)
+            tensors = [rand(1, s, n, 4, dtype=dtype) for s, n in zip((3, 2, 2), heads)]
+            tensors += [rand(1, s, n, 4, dtype=dtype) for s, n in zip((2, 1, 1), heads)] if encoder else []
+            for kind, n in ((norm, 3), (norm, 2), *([(added, 3), (added, 2)] if encoder else [])):
+                tensors += [rand(4 * n if kind > 4 else 4, dtype=dtype)
+                            for _ in range((kind in (2, 4, 6, 8)) + (kind in (2, 6)))]
             count = len(tensors)
             tensors += [rand(2, 4, dtype=dtype) for _ in range(2 if rope else 0)]
             against_numpy(am.NormRopeConcat(norm, added, rope, kinds[3], encoder), plain_norm_rope_concat(*kinds),

@@ -40,12 +40,17 @@ def plain_rotary(x, cos, sin, mode=0):
     return kept * cos + rotated(x, mode) * sin
 
 
-def plain_rope(q, k, cos, sin, lengths, head_size=0):
-    rows = np.concatenate([np.arange(n) for n in lengths])
+def plain_slice(x, cos, sin, mode, start):
+    end = start + cos.shape[-1]
+    return tf.concat((x[..., :start], plain_rotary(x[..., start:end], cos, sin, mode), x[..., end:]), -1)
+
+
+def plain_rope(q, k, cos, sin, lengths, head_size=0, start=0, positions=()):
+    rows = np.concatenate([np.arange(n) + first for n, first in zip(lengths, positions or (0,) * len(lengths))])
     def one(x):
         heads = tf.reshape(x, (x.shape[0], -1, head_size or cos.shape[1]))
-        turned = plain_rotary(heads[..., :cos.shape[1]], tf.gather(cos, rows)[:, None], tf.gather(sin, rows)[:, None])
-        return tf.reshape(tf.concat((turned, heads[..., cos.shape[1]:]), -1), x.shape)
+        turned = plain_slice(heads, tf.gather(cos, rows)[:, None], tf.gather(sin, rows)[:, None], 0, start)
+        return tf.reshape(turned, x.shape)
     return one(q), one(k)
 
 
@@ -54,11 +59,13 @@ def plain_norm_rope_concat(query, key, value, kinds, optional):
     def normal(x, kind, name):
         if x is None or kind == 0:
             return x
-        mean = tf.reduce_mean(x, -1, keepdims=True) if kind < 3 else 0
-        y = (x - mean) / tf.sqrt(tf.reduce_mean((x - mean) ** 2, -1, keepdims=True) + 1e-5)
-        if kind in (2, 4):
-            y = y * optional[name + "_weight"]
-        return y + optional[name + "_bias"] if kind == 2 else y
+        axes, columns = ((2, 3), x.shape[2:]) if 5 <= kind <= 8 else (3, x.shape[3:])
+        mean = tf.reduce_mean(x, axes, keepdims=True) if kind in (1, 2, 5, 6) else 0
+        squares = (tf.reduce_sum if kind == 9 else tf.reduce_mean)((x - mean) ** 2, axes, keepdims=True)
+        y = (x - mean) / tf.sqrt(squares + 1e-5)
+        if kind in (2, 4, 6, 8):
+            y = y * tf.reshape(optional[name + "_weight"], columns)
+        return y + tf.reshape(optional[name + "_bias"], columns) if kind in (2, 6) else y
     def joined(main, extra):
         parts = [p for p in ((main, extra) if order == 0 else (extra, main)) if p is not None]
         return tf.transpose(tf.concat(parts, 1), (0, 2, 1, 3))
@@ -123,31 +130,37 @@ def test_rotary_position_embedding():
                                lambda x, c, s, m=number: plain_rotary(x, c, s, m),
                                [rand(4, 3, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype)],
                                mode)
+            against_tensorflow(lambda x, c, s, m=mode: at.rotary_position_embedding(x, c, s, m, 3),
+                               lambda x, c, s, m=number: plain_slice(x, c, s, m, 3),
+                               [rand(4, 3, 12, dtype=dtype), rand(4, 1, 8, dtype=dtype), rand(4, 1, 8, dtype=dtype)],
+                               f"{mode} from column 3 on")
 
 
 def test_rope():
     for dtype in DTYPES:
         cos, sin = rand(6, 4, dtype=dtype), rand(6, 4, dtype=dtype)
-        for head in (0, 8):
-            against_tensorflow(lambda q, k, c=cos, s=sin, h=head: at.rope(q, k, c, s, [4, 5], h),
-                               lambda q, k, c=cos, s=sin, h=head: plain_rope(
-                                   q, k, tf.cast(c, tf.float64), tf.cast(s, tf.float64), [4, 5], h),
+        for slices in ((0, 0, ()), (8, 0, ()), (8, 3, ()), (8, 4, (2, 1))):
+            against_tensorflow(lambda q, k, c=cos, s=sin, h=slices: at.rope(q, k, c, s, [4, 5], *h),
+                               lambda q, k, c=cos, s=sin, h=slices: plain_rope(
+                                   q, k, tf.cast(c, tf.float64), tf.cast(s, tf.float64), [4, 5], *h),
                                [rand(9, 16, dtype=dtype), rand(9, 8, dtype=dtype)], "rope")
 
 
 def test_norm_rope_concat():
     for dtype in DTYPES:
         for norm, added, rope, order, encoder in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False),
-                                                  (0, 1, 0, 1, True), (0, 0, 1, 0, False), (4, 3, 2, 1, True), (3, 4, 1, 0, True)):
-            names, tensors = [], [rand(2, s, 3, 8, dtype=dtype) for s in (5, 4, 4)]
+                                                  (0, 1, 0, 1, True), (0, 0, 1, 0, False), (4, 3, 2, 1, True), (3, 4, 1, 0, True),
+                                                  (6, 5, 2, 0, True), (8, 7, 1, 1, True), (9, 0, 2, 0, False), (8, 0, 1, 0, False)):
+            names, tensors = [], [rand(2, s, n, 8, dtype=dtype) for s, n in ((5, 3), (4, 2), (4, 2))]
             if encoder:
                 names += ["encoder_query", "encoder_key", "encoder_value"]
-                tensors += [rand(2, s, 3, 8, dtype=dtype) for s in (3, 2, 2)]
+                tensors += [rand(2, s, n, 8, dtype=dtype) for s, n in ((3, 3), (2, 2), (2, 2))]
             for name, kind in (("norm_query", norm), ("norm_key", norm), ("norm_added_query", added),
                                ("norm_added_key", added)):
-                parts = {2: ["_weight", "_bias"], 4: ["_weight"]}.get(kind, [])
+                parts = ["_weight"] * (kind in (2, 4, 6, 8)) + ["_bias"] * (kind in (2, 6))
                 names += [name + part for part in parts]
-                tensors += [rand(8, dtype=dtype) for _ in parts]
+                size = 8 * (1 if kind < 5 else 3 if name.endswith("query") else 2)
+                tensors += [rand(size, dtype=dtype) for _ in parts]
             tables = {n: rand(4, 8, dtype=dtype) for n in ("rope_sin", "rope_cos")} if rope else {}
             kinds = (norm, added, rope, order)
             def ours(q, k, v, *rest):
@@ -362,6 +375,7 @@ def test_registration_follows_the_ir():
         assert [(name, kinds[name]) for name, _ in ir["attr"]] == ir["attr"], op
         defaults = {a.name: getattr(a.default_value, a.default_value.WhichOneof("value")) for a in known.attr
                     if a.HasField("default_value") and a.name in dict(ir["attr"])}
+        defaults = {name: list(value.i) if kinds[name] == "listInt" else value for name, value in defaults.items()}
         assert defaults == ir["default"], (op, defaults)
 
 

@@ -142,13 +142,15 @@ def test_norm_rope_concat():
     for dtype in DTYPES:
         for norm, added, rope, order, encoder in ((2, 2, 1, 0, True), (1, 2, 2, 1, True), (2, 0, 2, 0, False),
                                                   (0, 1, 0, 1, True), (0, 0, 1, 0, False), (4, 3, 2, 1, True),
-                                                  (3, 4, 1, 0, True), (4, 0, 0, 0, False), (2, 4, 2, 0, True)):
-            d = 8
-            main = [rand(2, s, 3, d, dtype=dtype) for s in (5, 4, 4)]
-            extra = [rand(2, s, 3, d, dtype=dtype) if encoder else None for s in (3, 2, 2)]
+                                                  (3, 4, 1, 0, True), (4, 0, 0, 0, False), (2, 4, 2, 0, True),
+                                                  (6, 5, 2, 0, True), (8, 7, 1, 1, True), (9, 0, 2, 0, False)):
+            d, heads = 8, (3, 2, 2)
+            main = [rand(2, s, n, d, dtype=dtype) for s, n in zip((5, 4, 4), heads)]
+            extra = [rand(2, s, n, d, dtype=dtype) if encoder else None for s, n in zip((3, 2, 2), heads)]
             affine = []
-            for kind in (norm, norm, added, added):
-                affine += [rand(d, dtype=dtype) if kind in kinds else None for kinds in ((2, 4), (2,))]
+            for kind, n in ((norm, 3), (norm, 2), (added, 3), (added, 2)):
+                size = n * d if kind > 4 else d
+                affine += [rand(size, dtype=dtype) if kind in kinds else None for kinds in ((2, 4, 6, 8), (2, 6))]
             if not encoder:
                 affine[4:] = [None] * 4
             tables = [rand(4, d, dtype=dtype, grad=False) if rope else None for _ in range(2)]

@@ -42,6 +42,11 @@ def calls(dtype):
         ("NormRopeConcatGrad", [r(2, 3, 9, 8), r(2, 3, 7, 8), r(2, 3, 7, 8), r(2, 5, 3, 8), r(2, 4, 3, 8),
                                 r(2, 4, 3, 8), r(2, 3, 3, 8), None, rand(2, 5, 3, 1), rand(2, 5, 3, 1), None,
                                 rand(2, 4, 3, 1), rand(2, 4, 3, 1), *[None] * 6, r(4, 8), r(4, 8), 1, 0, 2, 1]),
+        # by the functions that have the attributes which came later
+        ("RotaryPositionEmbeddingGrad", [r(*x), r(1, 5, 1, 64), r(1, 5, 1, 64), None, 1, 16]),
+        ("RopeGrad", [r(9, 16), r(9, 8), r(6, 4), r(6, 4), [4, 0, 5], True, 8, 4, [2, 6, 1]]),
+        ("NormRopeConcatGrad", [r(2, 5, 4, 8), r(2, 5, 2, 8), r(0), r(2, 5, 4, 8), r(2, 5, 2, 8), None, None, r(8), None,
+                                rand(2, 5, 4, 1), r(8), None, rand(2, 5, 2, 1), *[None] * 6, r(5, 8), r(5, 8), 4, 0, 2, 0, 1]),
         ("ExpSegsumGrad", [r(2, 3, 7, 7), r(2, 3, 7, 7)]),
     ]
 
@@ -117,8 +122,8 @@ def test_every_operator_is_registered():
 def test_a_refusal_is_the_operators_sentence():
     try:
         _aclnn.library().call("ExpSegsumGrad", {"grad_output": _aclnn.Tensor("fp16", [4, 5], [5, 1], 64),
-                                                "grad_self": _aclnn.Tensor("fp16", [4, 5], [5, 1], 64)}, {},
-                              [_aclnn.Tensor("fp16", [4], [1], 64)], None, 0)
+                                                "grad_self": _aclnn.Tensor("fp16", [4, 5], [5, 1], 128)}, {},
+                              [_aclnn.Tensor("fp16", [4], [1], 192)], None, 0)
     except RuntimeError as error:
         assert "aclnnExpSegsumBackward failed with code 561002" in str(error), error
         assert "last two dimensions" in str(error), error

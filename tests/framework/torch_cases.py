@@ -31,7 +31,7 @@ def main_part(query, key, value):
 
 
 def cases():
-    """(backward operator, function, arguments, fed inputs or None for all, attributes)"""
+    """(backward operator, function, arguments, fed inputs or None for all, attributes that are not their defaults)"""
     x, table = (2, 5, 3, 80), (1, 5, 1, 80)
     streams = [(2, s, 3, 8) for s in (5, 4, 4, 3, 2, 2)]
     return [
@@ -52,6 +52,16 @@ def cases():
          ["grad_query_output", "grad_key_output", "grad_value_output", "query", "key", "norm_query_mean",
           "norm_query_rstd", "norm_key_mean", "norm_key_rstd"],
          {"norm_type": 1, "norm_added_type": 0, "rope_type": 0, "concat_order": 0}),
+        ("RotaryPositionEmbeddingGrad", lambda *a: at.rotary(*a, "interleave", start=16),
+         [rand(*x), *(rand(1, 5, 1, 64, grad=False) for _ in range(2))], ["dy", "cos", "sin"], {"mode": 1, "slice_start": 16}),
+        ("RopeGrad", lambda *a: at.rope_packed(*a, [4, 5], [2, 0], start=4),
+         [rand(9, 2, 16), rand(9, 1, 16), rand(6, 8, grad=False), rand(6, 8, grad=False)], None,
+         {"qSeqLen": [4, 5], "exact_grad": True, "head_size": 16, "slice_start": 4, "start_positions": [2, 0]}),
+        ("NormRopeConcatGrad", at.qk_norm_rope,
+         [rand(2, 5, 4, 16), rand(2, 5, 2, 16), rand(5, 16, grad=False), rand(5, 16, grad=False), rand(16), rand(16)],
+         ["grad_query_output", "grad_key_output", "grad_value_output", "query", "key", "norm_query_weight", "norm_query_rstd",
+          "norm_key_weight", "norm_key_rstd", "rope_sin", "rope_cos"],
+         {"norm_type": 4, "rope_type": 2, "grad_layout": 1}),
         ("ExpSegsumGrad", at.exp_segsum, [rand(2, 3, 7)], None, {}),
     ]
 

@@ -7,6 +7,7 @@ Nothing is compiled: the functions, and CANN's for the objects they take, are ca
 """
 import ctypes
 import functools
+import json
 import os
 
 from . import _library
@@ -29,6 +30,23 @@ def places():
     return [os.path.join(folder, _LIBRARY) for folder in found]
 
 
+@functools.lru_cache(maxsize=None)
+def _functions():
+    """Operator -> [name of an aclnn function, how many attributes it has], the fewest first."""
+    with open(os.path.join(_library.FOLDER, "aclnn.json"), encoding="ascii") as text:
+        return json.load(text)
+
+
+def function(op, attrs):
+    """Name of the function with the fewest attributes that can say these, and the attributes that it has: [(name, kind)].
+    What it leaves out has its default."""
+    ir = _library.operators()[op]
+    said = [i + 1 for i, (name, _) in enumerate(ir["attr"])
+            if name not in ir["default"] or attrs.get(name, ir["default"][name]) != ir["default"][name]]
+    name, count = next((name, count) for name, count in _functions()[op] if count >= max(said, default=0))
+    return name, ir["attr"][:count]
+
+
 class Tensor:
     """What a function is told of a tensor: shape and strides in elements, and the address of its first element."""
 
@@ -48,12 +66,12 @@ class Library:
         self.base.aclCreateTensor.restype = self.base.aclCreateIntArray.restype = ctypes.c_void_p
         self.base.aclCreateFloatArray.restype = ctypes.c_void_p
 
-    def name(self, op):
-        """aclnn<Type>, or where CANN has the function by hand, ...Backward instead of ...Grad."""
-        for name in ("aclnn" + op, "aclnn" + op[:-len("Grad")] + "Backward"):
-            if hasattr(self.functions, name + "GetWorkspaceSize"):
-                return name
-        raise RuntimeError(f"ascgrad: the installed package has no aclnn function for {op}")
+    def function(self, op, attrs):
+        """function(), if this package has it."""
+        name, formals = function(op, attrs)
+        if not hasattr(self.functions, name + "GetWorkspaceSize"):
+            raise RuntimeError(f"ascgrad: the installed package has no {name}")
+        return name, formals
 
     def _array(self, values):
         return (ctypes.c_int64 * max(len(values), 1))(*values)
@@ -90,10 +108,10 @@ class Library:
     def call(self, op, inputs, attrs, outputs, allocate, stream):
         """inputs and attrs by name, outputs in order; allocate(bytes) gives the address of a workspace that lives until
         the stream has passed the call, stream is an aclrtStream. RuntimeError with the operator's sentence if it refuses."""
-        ir, name, made = _library.operators()[op], self.name(op), []
+        ir, (name, formals), made = _library.operators()[op], self.function(op, attrs), []
         try:
             arguments = [self._tensor(inputs.get(n), made) for n, _, _ in ir["in"]]
-            arguments += [self._attr(kind, attrs.get(n, ir["default"].get(n)), made) for n, kind in ir["attr"]]
+            arguments += [self._attr(kind, attrs.get(n, ir["default"].get(n)), made) for n, kind in formals]
             arguments += [self._tensor(t, made) for t in outputs]
             size, executor = ctypes.c_uint64(0), ctypes.c_void_p(None)
             self._check(name, getattr(self.functions, name + "GetWorkspaceSize")(

@@ -77,7 +77,7 @@ class _Attr(ctypes.Structure):
 class _Info(ctypes.Structure):
     _fields_ = [("type", ctypes.c_char_p), ("kernel", ctypes.c_char_p), ("inputs", ctypes.c_uint32),
                 ("outputs", ctypes.c_uint32), ("attrs", ctypes.c_uint32),
-                ("inp", _Arg * 21), ("out", _Arg * 14), ("attr", _Attr * 4)]
+                ("inp", _Arg * 21), ("out", _Arg * 14), ("attr", _Attr * 8)]
 
 
 def path():

@@ -5,6 +5,8 @@ import re
 from typing import Any
 
 MODES = {"half": 0, "interleave": 1, "quarter": 2, "interleave-half": 3}  # of RotaryPositionEmbedding
+# Norm types of NormRopeConcat with a mean, with a weight, with a bias, over all heads of a token instead of one; and L2
+CENTRED, WEIGHTED, BIASED, ACROSS, L2 = (1, 2, 5, 6), (2, 4, 6, 8), (2, 6), (5, 6, 7, 8), 9
 STREAMS = ("norm_query", "norm_key", "norm_added_query", "norm_added_key")  # of NormRopeConcat
 _DTYPES = ("fp32", "fp16", "bf16")
 

@@ -3,7 +3,7 @@
 import functools
 
 from . import _library, infer, tile
-from ._names import STREAMS
+from ._names import ACROSS, BIASED, CENTRED, STREAMS, WEIGHTED
 
 # What Meta and MindSpore need on a machine without libascgrad: each output is like the input named here, [0] if that is
 # absent; -1 behind a name drops the last axis. With the library these lines are not used, and a test holds them to it.
@@ -76,7 +76,7 @@ def norm_rope_concat(kinds, tensors):
         part = stream.replace("norm_added_", "encoder_").replace("norm_", "")
         kind = added if "added" in stream else norm
         if part in tensors:
-            needed += [f"{stream}_weight"] * (kind in (2, 4)) + [f"{stream}_bias"] * (kind == 2)
+            needed += [f"{stream}_weight"] * (kind in WEIGHTED) + [f"{stream}_bias"] * (kind in BIASED)
     for name in needed:
         if name not in tensors:
             what = "rope_type" if name.startswith("rope") else "norm_added_type" if "added" in name else "norm_type"
@@ -90,7 +90,8 @@ def norm_rope_concat(kinds, tensors):
     for stream in STREAMS:
         part = stream.replace("norm_added_", "encoder_").replace("norm_", "")
         kind = added if "added" in stream else norm
-        for stat, present in (("mean", kind in (1, 2)), ("rstd", kind > 0)):
+        for stat, present in (("mean", kind in CENTRED), ("rstd", kind > 0)):
             if present and part in tensors:
-                given[f"{stream}_{stat}"] = ("fp32", [*tensors[part][1][:3], 1])
+                batch, length, heads, _ = tensors[part][1]
+                given[f"{stream}_{stat}"] = ("fp32", [batch, length, 1 if kind in ACROSS else heads, 1])
     return given

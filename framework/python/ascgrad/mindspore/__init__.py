@@ -17,7 +17,7 @@ from mindspore import Tensor, nn, ops
 from mindspore.ops import constexpr
 
 from ascgrad import _aclnn, _library, _names, _shapes
-from ascgrad._names import STREAMS
+from ascgrad._names import ACROSS, BIASED, CENTRED, L2, STREAMS, WEIGHTED
 
 MODES = _names.MODES
 _DTYPES = {ms.float32: "fp32", ms.float16: "fp16", ms.bfloat16: "bf16"}
@@ -95,15 +95,16 @@ class grad:
     def _function(self):
         """The aclnn function. MindSpore's eager call of one passes on tensors and nothing else, its graphs attributes too:
         in PyNative mode the call is a graph of one node."""
-        why = self._not_callable()
+        name, formals = _aclnn.library().function(self.op, self.attrs)
+        why = self._not_callable(formals)
         if why:
             def refuse(*tensors):
                 raise ValueError(why)
             return refuse
-        name = _aclnn.library().name(self.op)
         custom = ops.Custom(name, out_shape=self._shapes, out_dtype=self._dtypes, func_type="aot",
-                            reg_info=reg_info(self.op, name))
-        self.settings = tuple(tuple(v) if isinstance(v, list) else v for v in self.attrs.values())
+                            reg_info=reg_info(self.op, name, formals))
+        values = (self.attrs[attr] for attr, _ in formals)
+        self.settings = tuple(tuple(v) if isinstance(v, list) else v for v in values)
         if ms.get_context("mode") == ms.GRAPH_MODE:
             return custom
 
@@ -111,12 +112,12 @@ class grad:
             return custom(*inputs)
         return ms.jit(alone, backend="ms_backend")
 
-    def _not_callable(self):
+    def _not_callable(self, formals):
         """What MindSpore cannot do with this call of an aclnn function, as a sentence (docs/aclnn.md has the proof)."""
         absent = [name for name, _, _ in self.ir["in"] if name not in self.names]
         if absent:
             return f"{self.op} without {absent[0]}: MindSpore cannot leave out an input of an aclnn function, only GE (O2) can"
-        scalars = [kind for _, kind in self.ir["attr"] if not kind.startswith("list")]
+        scalars = [kind for _, kind in formals if not kind.startswith("list")]
         if len(set(scalars)) < len(scalars):
             return f"{self.op}: MindSpore does not pass several attributes of one type to an aclnn function safely, only GE (O2)"
         return None
@@ -130,16 +131,16 @@ def _in_ge():
     return ms.get_context("mode") == ms.GRAPH_MODE and ms.get_context("jit_level") == "O2"
 
 
-def reg_info(op, function=None):
-    """What MindSpore is told about the operator: names, order and kinds of the IR; or about its aclnn function, for which
-    every attribute is an argument, and a float one a double."""
+def reg_info(op, function=None, formals=()):
+    """What MindSpore is told about the operator: names, order and kinds of the IR; or about an aclnn function of it with these
+    attributes, for which every attribute is an argument, and a float one a double."""
     ir = _library.operators()[op]
     info = ops.CustomRegOp(function or op)
     for i, (name, optional, _) in enumerate(ir["in"]):
         info = info.input(i, name, "optional" if optional else "required")
     for i, name in enumerate(ir["out"]):
         info = info.output(i, name, "required")
-    for name, kind in ir["attr"]:
+    for name, kind in formals if function else ir["attr"]:
         if function:
             info = info.attr(name, "required", "double" if kind == "float" else kind)
         else:
@@ -195,13 +196,15 @@ def _rotary(x, cos, sin, mode):
     return kept * cos + _rotated(x, mode) * sin
 
 
-def _partly_rotated(x, cos, sin, mode):
-    """The first elements of a row are rotated, as many as cos has; the others stay."""
-    rotated, wide = cos.shape[-1], _wide(x)  # MindSpore cannot slice bfloat16 on the CPU
-    if rotated == x.shape[-1]:
-        return ops.cast(_rotary(wide, _wide(cos), _wide(sin), mode), x.dtype)
-    turned = _rotary(wide[..., :rotated], _wide(cos), _wide(sin), mode)
-    return ops.cast(ops.cat((turned, wide[..., rotated:]), -1), x.dtype)
+def _partly_rotated(x, cos, sin, mode, start=0):
+    """The elements of a row from `start` on are rotated, as many as cos has; the others stay."""
+    end, wide = start + cos.shape[-1], _wide(x)  # MindSpore cannot slice bfloat16 on the CPU
+    turned = _rotary(wide[..., start:end], _wide(cos), _wide(sin), mode)
+    if start > 0:
+        turned = ops.cat((wide[..., :start], turned), -1)
+    if end < x.shape[-1]:
+        turned = ops.cat((turned, wide[..., end:]), -1)
+    return ops.cast(turned, x.dtype)
 
 
 class RotaryMul(nn.Cell):
@@ -220,17 +223,18 @@ class RotaryMul(nn.Cell):
 
 
 class RotaryPositionEmbedding(nn.Cell):
-    """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
+    """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half". Where cos and sin have
+    fewer columns than x, so many of a row are rotated, from slice_start on."""
 
-    def __init__(self, mode=0):
+    def __init__(self, mode=0, slice_start=0):
         super().__init__()
-        self.mode = _names.mode(mode)
-        self.grad = grad("RotaryPositionEmbeddingGrad", optional=("x",), mode=self.mode)
+        self.mode, self.start = _names.mode(mode), _names.whole("slice_start", slice_start)
+        self.grad = grad("RotaryPositionEmbeddingGrad", optional=("x",), mode=self.mode, slice_start=self.start)
 
     def construct(self, x, cos, sin):
         _check("RotaryPositionEmbeddingGrad", (x.dtype, cos.dtype, sin.dtype), ("dy", "cos", "sin"), (x.shape, cos.shape, sin.shape),
-               (("mode", self.mode),))
-        return _partly_rotated(x, cos, sin, self.mode)
+               (("mode", self.mode), ("slice_start", self.start)))
+        return _partly_rotated(x, cos, sin, self.mode, self.start)
 
     def bprop(self, x, cos, sin, out, dout):
         return self.grad(dout, cos, sin, x)
@@ -238,28 +242,29 @@ class RotaryPositionEmbedding(nn.Cell):
 
 class Rope(nn.Cell):
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D].
-    With head_size=D cos and sin may have fewer columns: the first of a head are rotated then.
+    With head_size=D cos and sin may have fewer columns: so many of a head are rotated then, from slice_start on.
+    start_positions: the row of cos at which each sequence starts, 0 without.
     The gradient is the true one unless exact_grad=False (docs/rope_grad.md); cos and sin get zeros."""
 
-    def __init__(self, seq_len, exact_grad=True, head_size=0):
+    def __init__(self, seq_len, exact_grad=True, head_size=0, slice_start=0, start_positions=()):
         super().__init__()
         self.lengths = tuple(_names.lengths("seq_len", seq_len))
-        self.rows = Tensor(np.concatenate([np.arange(n) for n in (*self.lengths, 0)]).astype(np.int32))
-        self.head_size = head_size
-        self.grad = grad("RopeGrad", qSeqLen=list(self.lengths), exact_grad=exact_grad, head_size=head_size)
+        self.starts = tuple(_names.lengths("start_positions", start_positions))
+        rows = [np.arange(n) + first for n, first in zip(self.lengths, self.starts or (0,) * len(self.lengths))]
+        self.rows = Tensor(np.concatenate([*rows, np.arange(0)]).astype(np.int32))
+        self.head_size, self.start = head_size, _names.whole("slice_start", slice_start)
+        self.grad = grad("RopeGrad", qSeqLen=list(self.lengths), exact_grad=exact_grad, head_size=head_size,
+                         slice_start=self.start, start_positions=list(self.starts))
 
     def _one(self, x, cos, sin):
-        turned = cos.shape[1]
-        heads = ops.reshape(_wide(x), (x.shape[0], -1, self.head_size or turned))
+        heads = ops.reshape(_wide(x), (x.shape[0], -1, self.head_size or cos.shape[1]))  # bfloat16 cannot be reshaped on the CPU
         tables = [ops.expand_dims(ops.gather(_wide(t), self.rows, 0), 1) for t in (cos, sin)]
-        y = _rotary(heads[..., :turned], tables[0], tables[1], 0)
-        if self.head_size > turned:
-            y = ops.cat((y, heads[..., turned:]), -1)
-        return ops.cast(ops.reshape(y, x.shape), x.dtype)
+        return ops.cast(ops.reshape(_partly_rotated(heads, tables[0], tables[1], 0, self.start), x.shape), x.dtype)
 
     def construct(self, q, k, cos, sin):
         _check("RopeGrad", q.dtype, ("q", "k", "cos", "sin"), (q.shape, k.shape, cos.shape, sin.shape),
-               (("qSeqLen", self.lengths), ("head_size", self.head_size)))
+               (("qSeqLen", self.lengths), ("head_size", self.head_size), ("slice_start", self.start),
+                ("start_positions", self.starts)))
         return self._one(q, cos, sin), self._one(k, cos, sin)
 
     def bprop(self, q, k, cos, sin, out, dout):
@@ -296,30 +301,32 @@ class _NormRopeConcat(nn.Cell):
         optional = ["encoder_query", "encoder_key"] if encoder else []
         for i, stream in enumerate(STREAMS):
             kind = self.kinds[i // 2]
-            optional += ([f"{stream}_weight"] if kind in (2, 4) else []) + \
-                ([f"{stream}_mean"] if kind in (1, 2) else []) + ([f"{stream}_rstd"] if kind else [])
+            optional += ([f"{stream}_weight"] if kind in WEIGHTED else []) + \
+                ([f"{stream}_mean"] if kind in CENTRED else []) + ([f"{stream}_rstd"] if kind else [])
         optional += ["rope_sin", "rope_cos"] if rope_type else []
         self.grad = grad("NormRopeConcatGrad", optional=tuple(optional), norm_type=norm_type,
                          norm_added_type=self.kinds[1], rope_type=rope_type, concat_order=concat_order)
         self.streams = 6 if encoder else 3
-        self.vectors = tuple(2 if kind == 2 else int(kind == 4) for kind in self.kinds)  # weight, bias of one stream
+        self.vectors = tuple((kind in WEIGHTED) + (kind in BIASED) for kind in self.kinds)  # weight, bias of one stream
         self.affine = 2 * self.vectors[0] + 2 * self.vectors[1]
 
     def _stats(self, x, kind):
         """mean (layer norm only) and rstd, as the operator takes them."""
-        if kind > 2:
-            return (ops.rsqrt(self.mean(ops.square(_wide(x)), -1) + self.eps),)
-        mean = self.mean(_wide(x), -1)
-        return mean, ops.rsqrt(self.mean(ops.square(_wide(x) - mean), -1) + self.eps)
+        axes, count = ((2, 3) if kind in ACROSS else (3,)), (x.shape[3] if kind == L2 else 1)
+        if kind not in CENTRED:
+            return (ops.rsqrt(self.mean(ops.square(_wide(x)), axes) * count + self.eps),)
+        mean = self.mean(_wide(x), axes)
+        return mean, ops.rsqrt(self.mean(ops.square(_wide(x) - mean), axes) + self.eps)
 
     def _normal(self, x, kind, weight, bias):
         if kind == 0:
             return _wide(x)
         stats = self._stats(x, kind)
-        y = _wide(x) * stats[-1] if kind > 2 else (_wide(x) - stats[0]) * stats[-1]
-        if kind == 4:
-            return y * _wide(weight)
-        return y * _wide(weight) + _wide(bias) if kind == 2 else y
+        y = (_wide(x) - stats[0]) * stats[-1] if kind in CENTRED else _wide(x) * stats[-1]
+        columns = x.shape[2:] if kind in ACROSS else x.shape[3:]
+        if kind in WEIGHTED:
+            y = y * ops.reshape(_wide(weight), columns)
+        return y + ops.reshape(_wide(bias), columns) if kind in BIASED else y
 
     def _first_affine(self, stream):
         """Where the weight of query, key, added query or added key is among the inputs."""
@@ -329,10 +336,10 @@ class _NormRopeConcat(nn.Cell):
     def _part(self, inputs, stream):
         kind = self.kinds[stream // 2]
         x = inputs[stream if stream < 2 else stream + 1]
-        if kind not in (2, 4):
+        if kind not in WEIGHTED:
             return self._normal(x, kind, x, x)
         at = self._first_affine(stream)
-        return self._normal(x, kind, inputs[at], inputs[at + 1] if kind == 2 else x)
+        return self._normal(x, kind, inputs[at], inputs[at + 1] if kind in BIASED else x)
 
     def _joined(self, main, extra):
         if self.encoder:
@@ -362,7 +369,7 @@ class _NormRopeConcat(nn.Cell):
             given = given + (inputs[3], inputs[4])
         for stream in range(4 if self.encoder else 2):
             kind = self.kinds[stream // 2]
-            if kind in (2, 4):
+            if kind in WEIGHTED:
                 given = given + (inputs[self._first_affine(stream)],)
             if kind != 0:
                 given = given + self._stats(inputs[stream if stream < 2 else stream + 1], kind)
@@ -379,8 +386,8 @@ class NormRopeConcat(nn.Cell):
     """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
 
     The inputs are, in this order and as far as the settings call for them: query, key, value; with encoder
-    encoder_query, encoder_key, encoder_value; weight and bias (type 4: weight only) of the query's and the key's norm
-    (norm_type 2 and 4) and of the added ones (norm_added_type 2 and 4); rope_sin, rope_cos (rope_type not 0)."""
+    encoder_query, encoder_key, encoder_value; weight and bias (types 4 and 8: weight only) of the query's and the key's norm
+    (norm_type 2, 4, 6 and 8) and of the added ones; rope_sin, rope_cos (rope_type not 0)."""
 
     def __init__(self, norm_type=0, norm_added_type=0, rope_type=0, concat_order=0, encoder=False, eps=1e-5):
         super().__init__()

@@ -22,6 +22,7 @@ MODES = _names.MODES
 _OPTIONAL = ("encoder_query", "encoder_key", "encoder_value",
              *(f"{stream}_{kind}" for stream in STREAMS for kind in ("weight", "bias")), "rope_sin", "rope_cos")
 _KINDS = ("norm_type", "norm_added_type", "rope_type", "concat_order")
+_SLICES = ("head_size", "slice_start", "start_positions")  # attributes of Rope as its gradient has them
 _NAMES = {tf.float32: "fp32", tf.float16: "fp16", tf.bfloat16: "bf16"}
 
 ops = _build.load()
@@ -95,16 +96,16 @@ def _rotary_mul_grad(op, dy):
 @tf.RegisterGradient("RotaryPositionEmbedding")
 def _rotary_position_embedding_grad(op, dy):
     x, cos, sin = op.inputs
-    mode = op.get_attr("mode")
-    return _gradients(op, lambda: ops.rotary_position_embedding_grad(dy=dy, cos=cos, sin=sin, x=[x], mode=mode),
-                      lambda: ops.rotary_position_embedding_grad(dy=dy, cos=cos, sin=sin, x=[], mode=mode))
+    attrs = {name: op.get_attr(name) for name in ("mode", "slice_start")}
+    return _gradients(op, lambda: ops.rotary_position_embedding_grad(dy=dy, cos=cos, sin=sin, x=[x], **attrs),
+                      lambda: ops.rotary_position_embedding_grad(dy=dy, cos=cos, sin=sin, x=[], **attrs))
 
 
 @tf.RegisterGradient("Rope")
 def _rope_grad(op, dq, dk):
     """The true gradient; the operator's default formula is another one (docs/rope_grad.md)."""
     grads = ops.rope_grad(q=dq, k=dk, cos=op.inputs[2], sin=op.inputs[3], qSeqLen=op.get_attr("seq_len"),
-                          exact_grad=True, head_size=op.get_attr("head_size"))
+                          exact_grad=True, **{name: op.get_attr(name) for name in _SLICES})
     return [grads.q_grad, grads.k_grad, None, None]
 
 
@@ -118,8 +119,8 @@ def _norm_rope_concat_grad(op, dquery, dkey, dvalue, *_):
     for i, stream in enumerate(STREAMS):
         kind = kinds["norm_type" if i < 2 else "norm_added_type"]
         used = kind and (i < 2 or given[("encoder_query", "encoder_key")[i - 2]])
-        stats[f"{stream}_weight"] = given[f"{stream}_weight"] if kind in (2, 4) else []
-        stats[f"{stream}_mean"] = [op.outputs[3 + 2 * i]] if used and kind < 3 else []
+        stats[f"{stream}_weight"] = given[f"{stream}_weight"] if kind in _names.WEIGHTED else []
+        stats[f"{stream}_mean"] = [op.outputs[3 + 2 * i]] if used and kind in _names.CENTRED else []
         stats[f"{stream}_rstd"] = [op.outputs[4 + 2 * i]] if used else []
     weights = [t[0].dtype for name, t in stats.items() if name.endswith("_weight") and t]
     grads = ops.norm_rope_concat_grad(
@@ -147,23 +148,28 @@ def rotary_mul(x: Any, r1: Any, r2: Any) -> tf.Tensor:
     return ops.rotary_mul(x=x, r1=r1, r2=r2)
 
 
-def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: Union[int, str] = 0) -> tf.Tensor:
-    """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half"."""
+def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: Union[int, str] = 0, slice_start: int = 0) -> tf.Tensor:
+    """y = P(x) * cos + R(x) * sin; mode 0..3 or "half", "interleave", "quarter", "interleave-half". Where cos and sin have
+    fewer columns than x, so many of a row are rotated, from slice_start on."""
     x, cos, sin = _given("rotary_position_embedding", x=x, cos=cos, sin=sin)
-    mode = _names.mode(mode)
+    attrs = {"mode": _names.mode(mode), "slice_start": _names.whole("slice_start", slice_start)}
     cos, sin = _tables(x, cos, sin)
-    _check("rotary_position_embedding", "RotaryPositionEmbeddingGrad", {"mode": mode}, {"dy": "x"}, dy=x, cos=cos, sin=sin)
-    return ops.rotary_position_embedding(x=x, cos=cos, sin=sin, mode=mode)
+    _check("rotary_position_embedding", "RotaryPositionEmbeddingGrad", attrs, {"dy": "x"}, dy=x, cos=cos, sin=sin)
+    return ops.rotary_position_embedding(x=x, cos=cos, sin=sin, **attrs)
 
 
-def rope(q: Any, k: Any, cos: Any, sin: Any, seq_len: Sequence[int], head_size: int = 0) -> Tuple[tf.Tensor, tf.Tensor]:
+def rope(q: Any, k: Any, cos: Any, sin: Any, seq_len: Sequence[int], head_size: int = 0, slice_start: int = 0,
+         start_positions: Sequence[int] = ()) -> Tuple[tf.Tensor, tf.Tensor]:
     """RoPE of packed sequences: q [tokens, heads * D], k [tokens, kv heads * D], cos and sin [positions, D], or with
-    head_size=D fewer columns: the first of a head are rotated then."""
+    head_size=D fewer columns: so many of a head are rotated then, from slice_start on. start_positions: the row of cos at
+    which each sequence starts, 0 without."""
     q, k, cos, sin = _given("rope", q=q, k=k, cos=cos, sin=sin)
-    seq_len, head_size = _names.lengths("seq_len", seq_len), _names.whole("head_size", head_size)
+    seq_len = _names.lengths("seq_len", seq_len)
+    slices = dict(zip(_SLICES, (_names.whole("head_size", head_size), _names.whole("slice_start", slice_start),
+                                _names.lengths("start_positions", start_positions))))
     cos, sin = _like(q, cos, sin)
-    _check("rope", "RopeGrad", {"qSeqLen": seq_len, "head_size": head_size}, {"qSeqLen": "seq_len"}, q=q, k=k, cos=cos, sin=sin)
-    return ops.rope(q=q, k=k, cos=cos, sin=sin, seq_len=seq_len, head_size=head_size)
+    _check("rope", "RopeGrad", {"qSeqLen": seq_len, **slices}, {"qSeqLen": "seq_len"}, q=q, k=k, cos=cos, sin=sin)
+    return ops.rope(q=q, k=k, cos=cos, sin=sin, seq_len=seq_len, **slices)
 
 
 def norm_rope_concat(query: Any, key: Any, value: Any, norm_type: int = 0, norm_added_type: int = 0, rope_type: int = 0,
@@ -171,14 +177,15 @@ def norm_rope_concat(query: Any, key: Any, value: Any, norm_type: int = 0, norm_
     """[B,S,N,D] in, [B,N,S,D] out: norm, concat with the encoder part along S, transpose, rope on the first rows.
     Optional tensors by name: encoder_query, encoder_key, encoder_value, norm_query_weight, norm_query_bias, the same
     for norm_key, norm_added_query and norm_added_key, rope_sin, rope_cos. Types: norm 0 none, 1 layer norm, 2 with
-    weight and bias, 3 RMSNorm, 4 with weight; rope 0 none, 1 interleave, 2 half. Weights and biases that the type does
+    weight and bias, 3 RMSNorm, 4 with weight, 5 to 8 the same across heads with weights of heads * D, 9 L2; rope 0 none, 1
+    interleave, 2 half. Key and value may have other heads than query. Weights and biases that the type does
     not have are not looked at."""
     unknown = set(optional) - set(_OPTIONAL)
     if unknown:
         raise TypeError(f"norm_rope_concat has no input {sorted(unknown)}")
     for i, stream in enumerate(STREAMS):
         kind = norm_type if i < 2 else norm_added_type
-        for part, kinds in (("weight", (2, 4)), ("bias", (2,))):
+        for part, kinds in (("weight", _names.WEIGHTED), ("bias", _names.BIASED)):
             if kind not in kinds:
                 optional.pop(f"{stream}_{part}", None)
     kinds = tuple(_names.whole(name, value) for name, value in zip(

@@ -10,10 +10,11 @@ mode call ascgrad.torch.converters.register() once: torchair then puts our opera
 ascgrad.torch.use(model) makes a model of the Hugging Face kind use them.
 """
 from . import converters, forward, library, npu
-from .functions import exp_segsum, norm_rope_concat, rope, rotary_mul, rotary_position_embedding
+from .functions import (exp_segsum, norm_rope_concat, qk_norm_rope, rope, rope_packed, rotary, rotary_mul,
+                        rotary_position_embedding)
 from .models import use
 
-__all__ = ["converters", "exp_segsum", "forward", "library", "norm_rope_concat", "rope", "rotary_mul",
-           "rotary_position_embedding", "use"]
+__all__ = ["converters", "exp_segsum", "forward", "library", "norm_rope_concat", "qk_norm_rope", "rope", "rope_packed",
+           "rotary", "rotary_mul", "rotary_position_embedding", "use"]
 
 npu.register(library.of_torch)

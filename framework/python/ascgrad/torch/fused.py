@@ -57,15 +57,15 @@ def _tell(x_shape, table_shape, mode, why):
           file=sys.stderr, flush=True)
 
 
-def rotary(x, cos, sin, mode=0):
+def rotary(x, cos, sin, mode=0, start=0):
     """forward.rotary, or on an NPU what CANN has for it."""
     if not on_npu(x):
-        return forward.rotary(x, cos, sin, mode)
+        return forward.rotary(x, cos, sin, mode, start)
     why = refusal(x.shape, cos.shape, x.dtype == cos.dtype == sin.dtype, mode)
     if why is None and cos.shape != sin.shape:
         why = "cos and sin of two shapes"
     if _VERBOSE and not _is_compiling():
         _tell(tuple(x.shape), tuple(cos.shape), mode, why)
     if why is not None:
-        return forward.rotary(x, cos, sin, mode)
+        return forward.rotary(x, cos, sin, mode, start)
     return torch.ops.npu.npu_rotary_mul(x, cos, sin, _NAMES[mode])

@@ -11,19 +11,22 @@ from typing import Dict, Iterable, Tuple
 
 import torch
 
+from . import norms
 from .rotations import CPU_ELEMENTS, Rotation, recognised
 
 _NAME = re.compile(r"_?(vision_)?apply_.*(rotary|rope)")
 
 
 class Used:
-    """What use() did: replaced is {"module.function": rotation}, left {"module.function": why}, note what else to know."""
+    """What use() did: replaced is {"module.function": rotation}, joined {"module.class": names of the norms whose backward is
+    part of the rotation's}, left {"module.function": why}, note what else to know."""
 
-    def __init__(self, replaced, left, note=""):
-        self.replaced, self.left, self.note = replaced, left, note
+    def __init__(self, replaced, left, note="", joined=None):
+        self.replaced, self.left, self.note, self.joined = replaced, left, note, joined or {}
 
     def __str__(self):
         lines = [f"replaced {name} ({what})" for name, what in self.replaced.items()]
+        lines += [f"joined {what} of {name} with the rotation: one backward" for name, what in self.joined.items()]
         lines += [f"left {name}: {why}" for name, why in self.left.items()]
         lines += [self.note] if self.note and self.replaced else []
         return "\n".join(lines) or "nothing to replace: no function like apply_rotary_pos_emb in the model's files"
@@ -67,7 +70,8 @@ def _note(model, always):
 
 def use(model: torch.nn.Module, on: bool = True, always: bool = False) -> Used:
     """Replaces the rotary embedding of the model by ascgrad's differentiable functions, and says what it replaced and
-    what not. use(model, False) puts the model's own functions back.
+    what not. Where queries and keys are normalised before (Qwen3), both have one backward. use(model, False) puts the
+    model's own functions back.
 
     What is replaced are functions of the Python files that define the model's modules: other models out of the same
     files get them too. Call it before torch.compile. On a CPU small calls stay with the model's own functions, which are
@@ -92,4 +96,4 @@ def use(model: torch.nn.Module, on: bool = True, always: bool = False) -> Used:
             missed = missed or not why.startswith("its rotation is ")
     if on and (missed or not replaced):
         warnings.warn(f"ascgrad.torch.use: {Used(replaced, left)}", stacklevel=2)
-    return Used(replaced, left, _note(model, always))
+    return Used(replaced, left, _note(model, always), norms.join(model, bool(on and replaced)))

@@ -17,7 +17,8 @@ import torch
 
 from ascgrad import _library
 
-from .functions import rotary_mul, rotary_position_embedding
+from . import norms
+from .functions import _ROPES, _normalised_and_rotated, rotary, rotary_mul
 
 _OPTIONS = ("cos", "sin", "position_ids", "mrope_section", "unsqueeze_dim")
 _COMPLEX = ("freqs_cis", "freqs_ci")
@@ -93,11 +94,26 @@ class Rotation:
         cos, sin = cos.reshape(ones + cos.shape), sin.reshape(ones + sin.shape)
         if self.widens and cos.dtype == torch.float32:
             x = x.float()
-        part = x[..., whole - size:] if self.last else x[..., :size]
-        part = rotary_mul(part, cos, sin) if self.mode == "half" else rotary_position_embedding(part, cos, sin, self.mode)
-        if size == whole:
-            return part
-        return torch.cat((x[..., :whole - size], part) if self.last else (part, x[..., size:]), -1)
+        if self.mode == "half" and not self.last:
+            return rotary_mul(x, cos, sin)
+        return rotary(x, cos, sin, self.mode, whole - size if self.last else 0)
+
+    def with_norms(self, q, k, cos, sin):
+        """The result where q and k come from norms that have left notes, with one backward for both; else None."""
+        if self.mode not in _ROPES or self.last or cos.dim() != 4 or cos.shape[-1] != q.shape[-1] or cos.requires_grad \
+                or self.widens and cos.dtype != q.dtype:
+            return None
+        for axis in (1, 2):  # of the heads
+            notes = [norms.note_of(x, axis == 1) for x in (q, k)] if cos.shape[axis] == 1 else [None]
+            if None in notes or cos.shape[3 - axis] != q.shape[3 - axis] or k.shape[3 - axis] != q.shape[3 - axis]:
+                continue
+            (query, ready, weight, eps), (key, key_ready, key_weight, key_eps) = notes
+            across = [w.numel() > x.shape[3] for w, x in ((weight, query), (key_weight, key))]
+            if eps == key_eps and across[0] == across[1]:
+                out = _normalised_and_rotated(8 if across[0] else 4, _ROPES[self.mode], eps, query, key, cos.squeeze(axis),
+                                              sin.squeeze(axis), (weight, None, key_weight, None), (ready, key_ready))
+                return tuple(y.transpose(1, 2) for y in out) if axis == 1 else out
+        return None
 
     def ours(self, given):
         """The result, or None if our operator does not take these shapes."""
@@ -106,6 +122,9 @@ class Rotation:
         present = [x for x in given_tensors if x is not None]
         if not present or not all(_fits(x, cos) and _fits(x, sin) for x in present):
             return None
+        joined = self.with_norms(*present, cos, sin) if len(present) == 2 else None
+        if joined is not None:
+            return joined
         out = [None if x is None else self.rotated(x, cos, sin) for x in given_tensors]
         if len(present) < len(out) and not self.alone.get("kept", True):
             out = [y for y in out if y is not None]

@@ -22,8 +22,17 @@ static void rotate_row(const float *x, const float *cos, const float *sin, float
     }
 }
 
+/* The same for `r` columns of a row of d, from `start` on; the others stay. */
+static void rotate_slice(const float *x, const float *cos, const float *sin, float *y, int64_t d,
+                         int64_t r, int64_t start, int mode) {
+    int64_t end = start + r;
+    memcpy(y, x, (size_t)start * sizeof *y);
+    rotate_row(x + start, cos, sin, y + start, r, mode);
+    memcpy(y + end, x + end, (size_t)(d - end) * sizeof *y);
+}
+
 void forward_rotary(const float *x, const float *cos, const float *sin, float *y, int rank,
-                    const int64_t *shape, const int64_t *table, int mode) {
+                    const int64_t *shape, const int64_t *table, int mode, int64_t start) {
     int64_t d = shape[rank - 1], rotated = table[rank - 1], rows = 1;
     for (int i = 0; i < rank - 1; i++)
         rows *= shape[i];
@@ -34,19 +43,20 @@ void forward_rotary(const float *x, const float *cos, const float *sin, float *y
             rest /= shape[i];
             stride *= table[i];
         }
-        rotate_row(x + row * d, cos + at * rotated, sin + at * rotated, y + row * d, rotated, mode);
-        memcpy(y + row * d + rotated, x + row * d + rotated, (size_t)(d - rotated) * sizeof *y);
+        rotate_slice(x + row * d, cos + at * rotated, sin + at * rotated, y + row * d, d, rotated,
+                     start, mode);
     }
 }
 
 void forward_rope(const float *x, const float *cos, const float *sin, float *y, int64_t heads,
-                  int64_t d, int64_t r, const int64_t *lengths, int64_t count) {
+                  int64_t d, int64_t r, int64_t start, const int64_t *lengths,
+                  const int64_t *positions, int64_t count) {
     int64_t row = 0;
     for (int64_t sequence = 0; sequence < count; sequence++) {
-        for (int64_t p = 0; p < lengths[sequence]; p++) {
+        int64_t first = positions ? positions[sequence] : 0;
+        for (int64_t p = first; p < first + lengths[sequence]; p++) {
             for (int64_t n = 0; n < heads; n++, row++) {
-                rotate_row(x + row * d, cos + p * r, sin + p * r, y + row * d, r, 0);
-                memcpy(y + row * d + r, x + row * d + r, (size_t)(d - r) * sizeof *y);
+                rotate_slice(x + row * d, cos + p * r, sin + p * r, y + row * d, d, r, start, 0);
             }
         }
     }
@@ -67,7 +77,7 @@ void forward_norm(const float *x, const float *weight, const float *bias, float 
         for (int64_t j = 0; j < d; j++)
             squares += (x[j] - middle) * (x[j] - middle);
         mean[r] = (float)middle;
-        rstd[r] = (float)(1 / sqrt(squares / (double)d + eps));
+        rstd[r] = (float)(1 / sqrt((kind == 9 ? squares : squares / (double)d) + eps));
         for (int64_t j = 0; j < d; j++) {
             y[j] = (x[j] - mean[r]) * rstd[r];
             if (weight) y[j] *= weight[j];

@@ -13,17 +13,20 @@ extern "C" {
 #endif
 
 /* y = P(x) * cos + R(x) * sin; x, y: shape[rank]; cos, sin: table[rank], leading axes 1 or as x.
- * Where their last is shorter than that of x, the rest of a row stays as it is. mode 0..3. */
+ * Where their last is shorter than that of x, so many columns are rotated, from `start` on, and the
+ * rest of a row stays as it is. mode 0..3. */
 void forward_rotary(const float *x, const float *cos, const float *sin, float *y, int rank,
-                    const int64_t *shape, const int64_t *table, int mode);
+                    const int64_t *shape, const int64_t *table, int mode, int64_t start);
 
-/* x, y: [tokens, heads, d], the first r of d columns are rotated; position p restarts in every one
- * of the count sequences. */
+/* x, y: [tokens, heads, d], r of d columns are rotated, from `start` on; each of the count
+ * sequences starts at its position, or at 0 if positions is NULL. */
 void forward_rope(const float *x, const float *cos, const float *sin, float *y, int64_t heads,
-                  int64_t d, int64_t r, const int64_t *lengths, int64_t count);
+                  int64_t d, int64_t r, int64_t start, const int64_t *lengths,
+                  const int64_t *positions, int64_t count);
 
-/* kind 0: copy; 1, 2: (x - mean) * rstd per row of d; 3, 4: x * rstd, mean is 0. weight and bias
- * take part where they are not NULL. mean and rstd are not written for 0. */
+/* kind 0: copy; 1, 2: (x - mean) * rstd per row of d; 3, 4: x * rstd, mean is 0; 9: the same with
+ * the sum of squares instead of their mean. weight and bias take part where they are not NULL. mean
+ * and rstd are not written for 0. */
 void forward_norm(const float *x, const float *weight, const float *bias, float *y, float *mean,
                   float *rstd, int64_t rows, int64_t d, int kind, float eps);
 

@@ -54,7 +54,10 @@ void emit(OpKernelContext *context, int index, const TensorShape &shape, const F
 class RotaryKernel : public OpKernel {
   public:
     explicit RotaryKernel(OpKernelConstruction *context) : OpKernel(context) {
-        if (type_string() != "RotaryMul") OP_REQUIRES_OK(context, context->GetAttr("mode", &mode_));
+        if (type_string() != "RotaryMul") {
+            OP_REQUIRES_OK(context, context->GetAttr("mode", &mode_));
+            OP_REQUIRES_OK(context, context->GetAttr("slice_start", &start_));
+        }
         OP_REQUIRES(context, mode_ >= 0 && mode_ <= 3,
                     errors::InvalidArgument("mode must be 0 to 3, got ", mode_));
     }
@@ -64,7 +67,8 @@ class RotaryKernel : public OpKernel {
         bool fits = table.size() == shape.size() && cos.shape() == sin.shape() && !shape.empty();
         for (size_t i = 0; fits && i < shape.size(); i++) {
             bool last = i + 1 == shape.size();
-            fits = last ? table[i] <= shape[i] : table[i] == shape[i] || table[i] == 1;
+            fits = last ? start_ >= 0 && table[i] <= shape[i] && start_ <= shape[i] - table[i]
+                        : table[i] == shape[i] || table[i] == 1;
         }
         OP_REQUIRES(context, fits,
                     errors::InvalidArgument(type_string(), ": cos ", cos.shape().DebugString(),
@@ -77,12 +81,13 @@ class RotaryKernel : public OpKernel {
                                             divisor, ", got ", table.back()));
         Floats y(x.NumElements());
         forward_rotary(widen(x).data(), widen(cos).data(), widen(sin).data(), y.data(), x.dims(),
-                       shape.data(), table.data(), mode_);
+                       shape.data(), table.data(), mode_, start_);
         emit(context, 0, x.shape(), y);
     }
 
   private:
     int mode_ = 0;
+    int64_t start_ = 0;
 };
 
 class RopeKernel : public OpKernel {
@@ -90,16 +95,26 @@ class RopeKernel : public OpKernel {
     explicit RopeKernel(OpKernelConstruction *context) : OpKernel(context) {
         OP_REQUIRES_OK(context, context->GetAttr("seq_len", &lengths_));
         OP_REQUIRES_OK(context, context->GetAttr("head_size", &head_));
+        OP_REQUIRES_OK(context, context->GetAttr("slice_start", &start_));
+        OP_REQUIRES_OK(context, context->GetAttr("start_positions", &positions_));
+        OP_REQUIRES(context, positions_.empty() || positions_.size() == lengths_.size(),
+                    errors::InvalidArgument("start_positions must be one for each of ",
+                                            lengths_.size(), " sequences, got ",
+                                            positions_.size()));
     }
     void Compute(OpKernelContext *context) override {
         const Tensor &cos = context->input(2), &sin = context->input(3);
-        int64_t tokens = 0, longest = 0;
-        for (int64_t n : lengths_)
-            tokens += n, longest = n > longest ? n : longest;
-        const bool tables = cos.dims() == 2 && cos.shape() == sin.shape() &&
-                            cos.dim_size(1) % 2 == 0 && cos.dim_size(1) > 0 &&
-                            longest <= cos.dim_size(0) && (head_ == 0 || head_ >= cos.dim_size(1));
-        const int64_t head = head_ == 0 ? cos.dim_size(1) : head_;
+        int64_t tokens = 0;
+        bool tables = cos.dims() == 2 && cos.shape() == sin.shape() && cos.dim_size(1) % 2 == 0 &&
+                      cos.dim_size(1) > 0;
+        const int64_t head = tables && head_ == 0 ? cos.dim_size(1) : head_;
+        tables = tables && start_ >= 0 && start_ <= head - cos.dim_size(1);
+        for (size_t i = 0; tables && i < lengths_.size(); i++) {
+            const int64_t first = positions_.empty() ? 0 : positions_[i];
+            tables = first >= 0 && lengths_[i] >= 0 &&
+                     (lengths_[i] == 0 || first <= cos.dim_size(0) - lengths_[i]);
+            tokens += lengths_[i];
+        }
         for (int i = 0; i < 2; i++) {
             const Tensor &x = context->input(i);
             OP_REQUIRES(context,
@@ -110,15 +125,15 @@ class RopeKernel : public OpKernel {
                                                 " and ", tokens, " tokens"));
             Floats y(x.NumElements());
             forward_rope(widen(x).data(), widen(cos).data(), widen(sin).data(), y.data(),
-                         x.dim_size(1) / head, head, cos.dim_size(1), lengths_.data(),
-                         lengths_.size());
+                         x.dim_size(1) / head, head, cos.dim_size(1), start_, lengths_.data(),
+                         positions_.empty() ? nullptr : positions_.data(), lengths_.size());
             emit(context, i, x.shape(), y);
         }
     }
 
   private:
-    std::vector<int64_t> lengths_;
-    int64_t head_ = 0;
+    std::vector<int64_t> lengths_, positions_;
+    int64_t head_ = 0, start_ = 0;
 };
 
 class ExpSegsumKernel : public OpKernel {
@@ -234,27 +249,30 @@ class NormRopeConcatKernel : public OpKernel {
         const int kind = stream == 2 ? 0 : kind_[added];
         const Tensor *weight = stream == 2 ? nullptr : affine[4 * added + 2 * stream];
         const Tensor *bias = stream == 2 ? nullptr : affine[4 * added + 2 * stream + 1];
-        const int64_t d = x.dim_size(3), rows = d ? x.NumElements() / d : 0;
+        const bool across = kind >= 5 && kind <= 8; /* types 1 to 4, over all heads of a token */
+        const int64_t d = x.dim_size(3) * (across ? x.dim_size(2) : 1),
+                      rows = d ? x.NumElements() / d : 0;
+        const int row_kind = across ? kind - 4 : kind;
         Floats y(x.NumElements()), mean(rows), rstd(rows);
-        const bool weighted = kind == 2 || kind == 4;
+        const bool weighted = row_kind == 2 || row_kind == 4, biased = row_kind == 2;
         if ((weighted && !(weight && weight->NumElements() == d)) ||
-            (kind == 2 && !(bias && bias->NumElements() == d))) {
+            (biased && !(bias && bias->NumElements() == d))) {
             context->CtxFailure(errors::InvalidArgument(
                 "NormRopeConcat: norm type ", kind,
-                kind == 2 ? " needs weight and bias of " : " needs a weight of ", d));
+                biased ? " needs weight and bias of " : " needs a weight of ", d));
             return y;
         }
         const Floats scale = weighted ? widen(*weight) : Floats(),
-                     shift = kind == 2 ? widen(*bias) : Floats();
+                     shift = biased ? widen(*bias) : Floats();
         forward_norm(widen(x).data(), weighted ? scale.data() : nullptr,
-                     kind == 2 ? shift.data() : nullptr, y.data(), mean.data(), rstd.data(), rows,
-                     d, kind, eps_);
+                     biased ? shift.data() : nullptr, y.data(), mean.data(), rstd.data(), rows, d,
+                     row_kind, eps_);
         if (stream == 2) return y;
         if (kind == 0) {
             no_statistics(context, stream, added);
             return y;
         }
-        const TensorShape shape({x.dim_size(0), x.dim_size(1), x.dim_size(2), 1});
+        const TensorShape shape({x.dim_size(0), x.dim_size(1), across ? 1 : x.dim_size(2), 1});
         emit(context, 3 + 4 * added + 2 * stream, shape, mean);
         emit(context, 4 + 4 * added + 2 * stream, shape, rstd);
         return y;
@@ -322,6 +340,7 @@ REGISTER_OP("RotaryPositionEmbedding")
     .Input("sin: Tcos")
     .Output("y: T")
     .Attr("mode: int = 0")
+    .Attr("slice_start: int = 0")
     .Attr("Tcos: {half, bfloat16, float}")
     .DTYPES.SetShapeFn(same_as_first);
 
@@ -334,6 +353,8 @@ REGISTER_OP("Rope")
     .Output("k_out: T")
     .Attr("seq_len: list(int)")
     .Attr("head_size: int = 0")
+    .Attr("slice_start: int = 0")
+    .Attr("start_positions: list(int) = []")
     .DTYPES.SetShapeFn(same_as_first);
 
 REGISTER_OP("NormRopeConcat")
