@@ -92,12 +92,8 @@ def _exact(heads, d):
     return op, shapes, {**attrs, "exact_grad": True}
 
 
-def _decode(d):
-    return rotary((8, 1, 32, d), (1, 1, 1, d))
-
-
 # With scalar time: title, dtype, call, the limit with its calibrated cost, and with one cycle per instruction: a number, or
-# "x 1.35" of the calibrated time, or None. Rows with "latency" compare with the copy + 0.34 us.
+# "x 1.35" of the calibrated time.
 SCALAR = [
     ("half [2,4096,32,128]", "bf16", rotary(BIG, ROW), 1.03, 1.04),
     ("half [2,8192,5,128]", "bf16", rotary((2, 8192, 5, 128), (1, 8192, 1, 128)), 1.04, 1.10),
@@ -119,7 +115,6 @@ SCALAR = [
     ("[64,16,64,64]", "bf16", exp_segsum(64, 16, 64, 64), 1.46, "x 1.5"),
     ("[64,16,128,128]", "bf16", exp_segsum(64, 16, 128, 128), 1.14, "x 1.5"),
     ("[1,16,16,256,256]", "bf16", exp_segsum(1, 16, 16, 256, 256), 1.12, "x 1.5"),
-    *((f"latency half [8,1,32,{d}]", "bf16", _decode(d), 2.5, None) for d in (64, 72, 128)),
 ]
 
 # title, call; each is measured in three dtypes. RopeGrad has fewer heads in k, as in grouped attention.

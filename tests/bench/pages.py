@@ -62,25 +62,33 @@ def norm_rope_concat_grad(cells, _, kept):
     for names, value in re.findall(r"((?:\b[A-Z][a-z]*=?)+|seqRope )(\d+)", cells[0]):
         for name in re.findall(r"seqRope|[A-Z][a-z]*", names):
             kept[name] = int(value)
-    b, n, d, sq, sk, seq, sek, rows = (kept[k] for k in ("B", "N", "D", "Sq", "Sk", "Seq", "Sek", "seqRope"))
+            if name == "N":
+                kept["Nk"] = int(value)  # unless the row says another number
+    b, n, nk, d, sq, sk, seq, sek, rows = (kept[k] for k in ("B", "N", "Nk", "D", "Sq", "Sk", "Seq", "Sek", "seqRope"))
     norm, added = cells[1][0], cells[1][2]
     data = "fp32" if re.search(r"(half|interleave|none), fp32", cells[1]) else "bf16"
     tables = "fp32" if "weights fp32" in cells[1] else data
     rope = {"none": 0, "interleave": 1, "half": 2}[re.search("none|interleave|half", cells[1]).group()]
     out, parts = {}, (("query", norm, sq), ("key", norm, sk), ("added_query", added, seq), ("added_key", added, sek))
-    for name, rows_ in (("query", sq + seq), ("key", sk + sek), ("value", sk + sek)):
-        out[f"grad_{name}_output"] = spec(data, (b, n, rows_, d))
+    layout = int("layout 1" in cells[1])
+    for name, heads, rows_ in (("query", n, sq + seq), ("key", nk, sk + sek), ("value", nk, sk + sek)):
+        out[f"grad_{name}_output"] = spec(data, (b, rows_, heads, d) if layout else (b, heads, rows_, d))
+    if "no value" in cells[1]:
+        out["grad_value_output"] = spec(data, (0,))
     for name, type_, rows_ in parts:
-        out[name.replace("added", "encoder")] = spec(data, (b, rows_, n, d))
-        if type_ in "24":
-            out[f"norm_{name}_weight"] = spec(tables, (d,))
-        if type_ in "12":
-            out[f"norm_{name}_mean"] = spec("fp32", (b, rows_, n, 1))
+        heads = n if name.endswith("query") else nk
+        out[name.replace("added", "encoder")] = spec(data, (b, rows_, heads, d))
+        if type_ in "2468":
+            out[f"norm_{name}_weight"] = spec(tables, (heads * d if type_ in "68" else d,))
+        numbers = spec("fp32", (b, rows_, 1 if type_ in "5678" else heads, 1))
+        if type_ in "1256":
+            out[f"norm_{name}_mean"] = numbers
         if type_ != "0":
-            out[f"norm_{name}_rstd"] = spec("fp32", (b, rows_, n, 1))
+            out[f"norm_{name}_rstd"] = numbers
     if rope:
         out["rope_sin"] = out["rope_cos"] = spec(tables, (rows, d))
-    return "NormRopeConcatGrad", out, {"norm_type": norm, "norm_added_type": added, "rope_type": rope, "concat_order": 0}
+    return "NormRopeConcatGrad", out, {"norm_type": norm, "norm_added_type": added, "rope_type": rope, "concat_order": 0,
+                                       "grad_layout": layout}
 
 
 def exp_segsum_grad(cells, _, __):
