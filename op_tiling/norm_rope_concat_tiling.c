@@ -380,7 +380,8 @@ static void read_streams(NormRopeConcatGradTilingData *d, const struct nrc_shape
         t->centred = nrc_centred(norm);
         t->weighted = nrc_weighted(norm);
         t->across = nrc_across(norm); /* how many heads of a tile, cut_stream says */
-        t->inverse = norm == NRC_L2 ? 1.0f : 1.0f / (float)(t->across ? t->heads * s->dim : s->dim);
+        int64_t columns = t->across ? t->heads * s->dim : s->dim;
+        t->inverse = norm == NRC_L2 || columns == 0 ? 1.0f : 1.0f / (float)columns;
         t->copy = i >= NRC_NORMED || (t->norm == 0 && d->rope == 0);
         if (t->weighted) d->vectors |= (t->centred ? 3u : 1u) << 2 * i;
     }

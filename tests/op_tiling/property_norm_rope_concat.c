@@ -75,7 +75,7 @@ static const char *judge_streams(const NormRopeConcatGradTilingData *d, const st
         NEED(s->norm == (norm != 0) && s->centred == centred(norm));
         NEED(s->weighted == (norm != 0 && norm % 2 == 0) && (s->across != 0) == across(norm));
         int64_t count = across(norm) ? heads * d->dim : d->dim;
-        NEED(s->norm == 0 || s->inverse == (norm == 9 ? 1.0f : 1.0f / (float)count));
+        NEED(s->norm == 0 || s->inverse == (norm == 9 || count == 0 ? 1.0f : 1.0f / (float)count));
         NEED(i < NRC_NORMED || s->copy);
         NEED(!s->copy || (s->norm == 0 && (i >= NRC_NORMED || d->rope == 0)));
     }

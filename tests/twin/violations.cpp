@@ -185,8 +185,9 @@ static const Case cases[] = {
 };
 
 /* The kernels whose next step might depend on data. */
-#define READING \
-    " undefined_scalar vector_to_scalar gather_mask_left gather_mask_left_950 place_read_by_scalar"
+#define READING                                                                                    \
+    " undefined_scalar vector_to_scalar gather_mask_left gather_mask_left_950 "                    \
+    "place_read_by_scalar"
 
 static int failures;
 
