@@ -25,6 +25,7 @@ enum {
     SWAP_TABLES = 256,   /* of the Gather table for sin alone */
     SWAP_ENTRIES = 1024, /* of the Gather table of lines */
 };
+#define MOST_WORKSPACE 0x1p62 /* bytes */
 
 /* Bytes of an element of the data, of weights and their gradients, of sin and cos; the most heads
  * of query and key; whether a norm is across heads, and whether one is not; whether one of the
@@ -332,6 +333,22 @@ static int64_t steps_of(const NormRopeConcatGradTilingData *d, const NrcStreamTi
     return ceil_div(s->chunk_lines, step) * (s->blocks > 1 ? 2 * s->blocks : 1);
 }
 
+/* Norms across heads leave a whole token of sums behind every chunk, so that the workspace of
+ * tensors that nobody has the memory for is the first number to leave its 64 bits. */
+static ascgrad_result check_workspace(const struct ascgrad_node *node,
+                                      const NormRopeConcatGradTilingData *d,
+                                      struct ascgrad_error *error) {
+    double bytes = 0;
+    for (int i = 0; i < NRC_NORMED; i++) {
+        const NrcStreamTiling *s = &d->stream[i];
+        if (s->weighted)
+            bytes += 8.0 * (double)ceil_div(s->lines, s->chunk_lines) * (double)s->width;
+    }
+    if (bytes < MOST_WORKSPACE) return ASCGRAD_DONE;
+    return ascgrad_refuse(error, node, "the sums need a workspace of %.0f bytes, more than %.0f",
+                          bytes, MOST_WORKSPACE);
+}
+
 /* Numbers the chunks and jobs, and gives the cores with fewer chunks more jobs. Returns the cores
  * that have something to do; floats: of the workspace. */
 static int64_t share(NormRopeConcatGradTilingData *d, int64_t cores, int64_t *floats) {
@@ -342,7 +359,7 @@ static int64_t share(NormRopeConcatGradTilingData *d, int64_t cores, int64_t *fl
         s->first = *count;
         int64_t each = s->copy ? d->job_lines : s->chunk_lines, have = ceil_div(s->lines, each);
         s->sums = workspace;
-        workspace += s->copy ? 0 : 2 * have * s->width;
+        workspace += s->weighted ? 2 * have * s->width : 0;
         *count += have;
         if (!s->copy && s->lines) {
             chunk = most(chunk, s->chunk_lines);
@@ -478,6 +495,7 @@ ascgrad_result ascgrad_tile_norm_rope_concat_grad(const struct ascgrad_node *nod
         }
         plan_copies(&d, es);
         plan_sums(&d, z.weight, pitch);
+        if (check_workspace(node, &d, error) != ASCGRAD_DONE) return ASCGRAD_REFUSED;
         cores = share(&d, cores, &floats);
     }
     launch->key = d.vectors != 0;

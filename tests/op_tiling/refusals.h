@@ -236,5 +236,10 @@ TILE_REFUSE("NormRopeConcatGrad", NRC_GROUPED "grad_value_output=fp16[3]", "grad
 TILE_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[1,1,300000000,8] grad_key_output=fp16[1,1,1,8] grad_value_output=fp16[0] "
             "query=fp16[1,1,300000000,8] key=fp16[1,1,1,8] norm_query_rstd=fp32[1,1,1,1] norm_key_rstd=fp32[1,1,1,1] norm_type=7 grad_layout=1",
             "a norm across 300000000 heads of 8 columns is too long")
+TILE_REFUSE("NormRopeConcatGrad", "grad_query_output=bf16[2147483648,11664,18948,2] grad_key_output=bf16[2147483648,11664,18948,2] "
+            "grad_value_output=bf16[0] query=bf16[2147483648,11664,18948,2] key=bf16[2147483648,11664,18948,2] "
+            "norm_query_weight=bf16[37896] norm_key_weight=bf16[37896] norm_query_rstd=fp32[2147483648,11664,1,1] "
+            "norm_key_rstd=fp32[2147483648,11664,1,1] norm_type=8 grad_layout=1",
+            "bytes, more than 4611686018427387904")
 TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " cores=0")
 TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " out.grad_key=fp16 out.grad_encoder_key=fp16[0]")
