@@ -34,7 +34,8 @@ static void make(struct trial *t, int32_t dtype) {
         if (seq[i] >= 0) set_input(t, 3 + i, dtype, 4, (int64_t[]){batch, seq[i], n, dim});
         uint32_t weight = 7 + 3 * i;
         if (seq[i] < 0 || norm == 0) continue;
-        int64_t size = across(norm) ? n * dim : dim;
+        int64_t size = dim;
+        if (across(norm) && __builtin_mul_overflow(n, dim, &size)) size = dim;
         if (norm % 2 == 0) set_input(t, weight, weights, 1, &size);
         if (centred(norm) || chance(t, 50))
             set_input(t, weight + 1, ASCGRAD_FP32, 4, (int64_t[]){batch, seq[i], each, 1});
