@@ -8,6 +8,7 @@ import warnings
 
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 from torch_cases import rand, run_seeded
 
 import ascgrad.torch as at
@@ -216,14 +217,15 @@ def nodes(outputs):
 
 def test_norm_and_rotation_are_joined():
     x, table = torch.randn(2, 7, 32), torch.randn(2, 7, 16)
-    for across, batch in itertools.product((False, True), (1, 2)):
+    for across, batch, again in itertools.product((False, True), (1, 2), (False, True)):
         model = attention(across)
         results = []
         for on in (False, True):
             done = at.use(model, on, always=True)
             assert bool(done.joined) == on and (not on or "joined q_norm and k_norm of small_attention.Attention" in str(done))
             model.zero_grad()
-            out = model(x, table[:batch].expand(2, 7, 16) if batch == 2 else table[:1], table[:batch])
+            tensors = x, table[:batch].expand(2, 7, 16) if batch == 2 else table[:1], table[:batch]
+            out = checkpoint(model, *tensors, use_reentrant=False) if again else model(*tensors)
             torch.autograd.backward(out, [y.detach().cos() for y in out])
             results.append([*(y.detach() for y in out), *(p.grad.clone() for p in model.parameters())])
             assert nodes(out).count("_QkNormRopeBackward") == on, (across, on, nodes(out))

@@ -7,6 +7,7 @@ import warnings
 
 import small_models
 import torch
+from torch.utils.checkpoint import checkpoint
 from torch_cases import run_seeded
 
 import ascgrad.torch as at
@@ -64,6 +65,20 @@ def test_backward_is_ours():
                 node += [next_function for next_function, _ in function.next_functions]
         names = [type(function).__name__ for function in seen]
         assert names.count("_RotaryMulBackward") == wanted, (always, names)
+
+
+def test_checkpointing():
+    """A forward that the backward repeats: what is tried at the first call of its kind is no part of it."""
+    tokens = torch.randint(0, small_models.VOCABULARY, (2, small_models.LENGTH))
+    for name in small_models.FAMILIES:
+        model, gradients = small_models.family(name), []
+        for used in (False, True):
+            at.use(model, used, always=True)
+            model.zero_grad()
+            checkpoint(model, tokens, use_reentrant=False).cos().sum().backward()
+            gradients.append([p.grad.clone() for p in model.parameters()])
+        worst = max(float((a - b).abs().max() / b.abs().max()) for a, b in zip(*gradients))
+        assert worst <= BOUND, f"{name}: gradients differ by {worst:.2g}"
 
 
 def seconds(functions, tensors, rounds):

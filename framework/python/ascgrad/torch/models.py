@@ -29,7 +29,7 @@ class Used:
         lines += [f"joined {what} of {name} with the rotation: one backward" for name, what in self.joined.items()]
         lines += [f"left {name}: {why}" for name, why in self.left.items()]
         lines += [self.note] if self.note and self.replaced else []
-        return "\n".join(lines) or "nothing to replace: no function like apply_rotary_pos_emb in the model's files"
+        return "\n".join(lines) or "no function like apply_rotary_pos_emb to be replaced in the model's files"
 
 
 def _functions(model):

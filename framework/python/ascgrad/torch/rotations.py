@@ -14,6 +14,7 @@ import itertools
 import warnings
 
 import torch
+from torch.utils import _python_dispatch
 
 from ascgrad import _library
 
@@ -51,6 +52,7 @@ _LAYOUTS = (
 # fused with what surrounds it. Measured by tests/framework/test_models.py.
 CPU_ELEMENTS = 1 << 18
 _is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+_without_modes = getattr(_python_dispatch, "_disable_current_modes", contextlib.nullcontext)
 
 
 class Rotation:
@@ -188,9 +190,12 @@ def _fits(x, table):
 
 @contextlib.contextmanager
 def _apart():
-    """As if the caller had set nothing: default dtype and device, autocast, gradients."""
+    """As if the caller had set nothing: default dtype and device, autocast, gradients, hooks of saved tensors, modes.
+    Checkpointing counts by such hooks what a forward saves, and recomputes it without what is tried here."""
     dtype = torch.get_default_dtype()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t))
+        stack.enter_context(_without_modes())
         if hasattr(torch, "get_default_device"):
             stack.enter_context(torch.device("cpu"))
         stack.enter_context(torch.inference_mode(False))
