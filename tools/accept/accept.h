@@ -49,7 +49,7 @@ struct accept_result {
     enum verdict verdict;
     char why[ACCEPT_WHY]; /* of a failure or of what was left out */
     struct accept_output out[ASCGRAD_OUTPUTS_MAX];
-    int repeats, cores, dynamic; /* runs that were done */
+    int repeats, cores, dynamic, in_place; /* runs that were done */
     uint32_t times, again_times;
     double p50, again_p50; /* us: with the data in memory, and behind the same call */
     bool on_host;
@@ -138,8 +138,8 @@ bool accept_move(struct accept *a, char why[ACCEPT_WHY]);
 void accept_leave(struct accept *a);
 bool accept_find(struct accept *a, char why[ACCEPT_WHY]);
 void accept_environment(struct accept *a);
-/* May another package's operator of this type be called as ours is? */
-bool accept_cann_has(const struct accept *a, const struct ascgrad_op_info *op);
+/* May another package's operator of this type be called as ours is, with so many attributes? */
+bool accept_cann_has(const struct accept *a, const struct ascgrad_op_info *op, uint32_t used);
 
 /* private.c: what is private on this machine, and how it is taken out of a text. */
 void accept_learn(struct accept *a);

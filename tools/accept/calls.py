@@ -17,9 +17,10 @@ PLAIN = {"int": "int64_t", "bool": "bool", "float": "double", "listInt": "const 
 def main():
     with open(sys.argv[1], encoding="ascii") as f:
         functions = [generate.Function(op) for op in json.load(f)]
+    functions = [g for f in functions for g in (f.fewer, f) if g]
     text = []
     for f in functions:
-        attrs = [a["type"] for a in f.op["attrs"]]
+        attrs = [a["type"] for a in f.op["attrs"]][:len(f.attrs)]
         types = (["const aclTensor *"] * len(f.inputs) + [PLAIN[a] for a in attrs] +
                  ["const aclTensor *"] * len(f.outputs) + ["uint64_t *", "aclOpExecutor **"])
         values = (["in[%d]" % i for i in range(len(f.inputs))] +
@@ -34,9 +35,9 @@ static aclnnStatus prepare_%s(void *function, const aclTensor *const in[], const
     memcpy(&prepare, &function, sizeof prepare);
     return prepare(%s);
 }
-""" % (f.op["kernel"], ", ".join(types), ", ".join(values)))
+""" % (f.name, ", ".join(types), ", ".join(values)))
     text.append("\nstatic const struct function functions[] = {\n")
-    text += ["    {\"%s\", \"%s\", prepare_%s},\n" % (f.type, f.name, f.op["kernel"])
+    text += ["    {\"%s\", \"%s\", %d, prepare_%s},\n" % (f.type, f.name, len(f.attrs), f.name)
              for f in functions]
     text.append("};\n")
     with open(sys.argv[2], "w", encoding="ascii") as f:

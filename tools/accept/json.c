@@ -51,8 +51,10 @@ static void result(struct text *out, const struct accept *a, const struct accept
     text_add(out, ",\n      \"%s\": {\n        \"verdict\": \"%s\",\n        \"why\": ",
              accept_road_name(road), accept_verdict_name(r->verdict));
     doctor_json_text(out, r->why);
-    text_add(out, ",\n        \"runs\": {\"repeats\": %d, \"other_cores\": %d, \"dynamic\": %d}",
-             r->repeats, r->cores, r->dynamic);
+    text_add(out,
+             ",\n        \"runs\": {\"repeats\": %d, \"other_cores\": %d, \"dynamic\": %d, "
+             "\"in_place\": %d}",
+             r->repeats, r->cores, r->dynamic, r->in_place);
     text_add(out, ",\n        \"times\": {\"count\": %u, \"p50_us\": %.3f, \"clock\": \"%s\"",
              r->times, r->p50, r->on_host ? "host" : "device");
     text_add(out, ", \"l2_count\": %u, \"l2_p50_us\": %.3f", r->again_times, r->again_p50);

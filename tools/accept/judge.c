@@ -58,9 +58,18 @@ static void set_attr(struct wire_attr *w, const struct ascgrad_attr_info *info,
     }
 }
 
-/* Three times the same; then on one core and on half of a chip's; then with unknown dimensions. */
+static bool is_default(const struct ascgrad_attr_info *info, const struct ascgrad_setting *s) {
+    if (info->required) return false;
+    if (strncmp(info->type, "list", 4) == 0) return !s->set || s->count == 0;
+    if (strcmp(info->type, "float") == 0) return !s->set || s->real == info->initial_real;
+    return !s->set || s->value == info->initial;
+}
+
+/* Three times the same; then on one core and on half of a chip's; then with unknown dimensions;
+ * then in place. */
 static void set_runs(struct wire_request *w, enum road road) {
-    static const struct wire_run runs[] = {{0, 0}, {0, 0}, {0, 0}, {1, 0}, {20, 0}, {0, 1}};
+    static const struct wire_run runs[] = {{0, 0, 0},  {0, 0, 0}, {0, 0, 0}, {1, 0, 0},
+                                           {20, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     w->runs = road == ROAD_CANN ? 1 : sizeof runs / sizeof runs[0];
     memcpy(w->run, runs, sizeof runs);
 }
@@ -77,10 +86,14 @@ static bool make_wire(struct trial *t) {
     snprintf(w->type, sizeof w->type, "%s", r->op.type);
     for (uint32_t i = 0; i < w->inputs; i++)
         set_tensor(&w->tensor[i], r->op.in[i].name, &r->in[i]);
-    for (uint32_t i = 0; i < w->outputs; i++)
+    for (uint32_t i = 0; i < w->outputs; i++) {
         set_tensor(&w->tensor[w->inputs + i], r->op.out[i].name, &r->out[i]);
-    for (uint32_t i = 0; i < w->attrs; i++)
+        w->tensor[w->inputs + i].place = ascgrad_in_place(r->number, i);
+    }
+    for (uint32_t i = 0; i < w->attrs; i++) {
         set_attr(&w->attr[i], &r->op.attr[i], &r->attr[i]);
+        if (!is_default(&r->op.attr[i], &r->attr[i])) w->used = i + 1;
+    }
     t->each = 0;
     for (uint32_t i = 0; i < w->outputs; i++)
         t->each += w->tensor[w->inputs + i].bytes;
@@ -129,7 +142,10 @@ static void compare_runs(const struct trial *t, const struct wire_answer *answer
         const struct wire_run *run = &w->run[k];
         size_t at = 0;
         if (!(answer->done >> k & 1)) continue;
-        *(run->dynamic ? &result->dynamic : run->cores ? &result->cores : &result->repeats) += 1;
+        *(run->in_place  ? &result->in_place
+          : run->dynamic ? &result->dynamic
+          : run->cores   ? &result->cores
+                         : &result->repeats) += 1;
         for (uint32_t i = 0; i < w->outputs; at += w->tensor[w->inputs + i].bytes, i++) {
             if (check_same_values(&t->request.out[i], t->got[0] + at, t->got[k] + at)) continue;
             result->verdict = VERDICT_FAIL;
@@ -140,7 +156,9 @@ static void compare_runs(const struct trial *t, const struct wire_answer *answer
             else
                 snprintf(result->why, sizeof result->why, "%s has other bits in %s",
                          t->request.op.out[i].name,
-                         run->dynamic ? "a graph with unknown dimensions" : "a repeated run");
+                         run->in_place  ? "the memory of an input"
+                         : run->dynamic ? "a graph with unknown dimensions"
+                                        : "a repeated run");
         }
     }
 }
@@ -269,7 +287,7 @@ void accept_judge(struct accept *a, struct roads *roads, struct accept_case *c) 
             try_road(t, roads, (enum road)road, 0);
         } else if (!c->timed) {
             snprintf(result->why, sizeof result->why, "only where times are taken");
-        } else if (!accept_cann_has(a, &c->op)) {
+        } else if (!accept_cann_has(a, &c->op, t->wire.used)) {
             snprintf(result->why, sizeof result->why,
                      "CANN has no such operator with these arguments");
         } else {

@@ -264,17 +264,18 @@ static bool same_args(const struct json *record, const char *kind,
     return false;
 }
 
-static bool same_attrs(const struct json *record, const struct ascgrad_op_info *op) {
+/* Those that CANN has are the first of ours, and so many of ours are among them. */
+static bool same_attrs(const struct json *record, const struct ascgrad_op_info *op, uint32_t used) {
     const struct json *attr = json_get(record, "attr");
     const char *list = attr ? json_string(attr, "list") : NULL;
     char name[256];
     uint32_t n = 0;
     for (const char *at = list ? list : ""; next_word(&at, ',', name, sizeof name); n++)
         if (n >= op->attrs || strcmp(name, op->attr[n].name) != 0) return false;
-    return n == op->attrs;
+    return n >= used;
 }
 
-bool accept_cann_has(const struct accept *a, const struct ascgrad_op_info *op) {
+bool accept_cann_has(const struct accept *a, const struct ascgrad_op_info *op, uint32_t used) {
     char dir[PATH_MAX], chip[64];
     const char *name = chip_short_name(a->soc);
     struct offer offer = {0};
@@ -285,7 +286,8 @@ bool accept_cann_has(const struct accept *a, const struct ascgrad_op_info *op) {
     offer_add(fd, chip, &offer);
     const struct json *record = offer_record(&offer, op->type);
     const bool same = record && same_args(record, "input", op->in, op->inputs) &&
-                      same_args(record, "output", op->out, op->outputs) && same_attrs(record, op);
+                      same_args(record, "output", op->out, op->outputs) &&
+                      same_attrs(record, op, used);
     offer_free(&offer);
     close(fd);
     return same;

@@ -24,8 +24,10 @@ union attr {
     aclFloatArray *reals;
 };
 
+/* Of a type those with fewer attributes come first. */
 struct function {
     const char *type, *name;
+    uint32_t attrs;
     aclnnStatus (*prepare)(void *function, const aclTensor *const in[], const union attr attr[],
                            const aclTensor *const out[], uint64_t *size, aclOpExecutor **executor);
 };
@@ -152,10 +154,14 @@ struct call {
     aclOpExecutor *executor[2]; /* of those that are timed */
 };
 
+/* The function with the fewest attributes that can say what the call says: CANN has only that one,
+ * and on our own road each is called by some of the rows. */
 static bool find_functions(struct call *c, struct wire_answer *answer) {
     char name[2 * WIRE_NAME];
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        if (strcmp(functions[i].type, c->request->type) == 0) c->function = &functions[i];
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && !c->function; i++)
+        if (strcmp(functions[i].type, c->request->type) == 0 &&
+            functions[i].attrs >= c->request->used)
+            c->function = &functions[i];
     snprintf(name, sizeof name, "%sGetWorkspaceSize", c->function ? c->function->name : "?");
     c->prepare = c->function ? find(name) : NULL;
     void *launch = c->prepare ? find(c->function->name) : NULL;
@@ -167,6 +173,19 @@ static bool find_functions(struct call *c, struct wire_answer *answer) {
     return false;
 }
 
+static bool fill(struct call *c, uint32_t input, void *const data[], struct wire_answer *answer) {
+    const uint64_t bytes = c->request->tensor[input].bytes;
+    return !bytes || good(answer, "aclrtMemcpy",
+                          acl.aclrtMemcpy(c->address[input], bytes, data[input], bytes, TO_DEVICE));
+}
+
+static bool describe(struct call *c, uint32_t i, struct wire_answer *answer) {
+    const struct wire_tensor *t = &c->request->tensor[i];
+    c->tensor[i] = acl.aclCreateTensor(t->dim, (uint64_t)t->rank, t->dtype, NULL, 0, FORMAT_ND,
+                                       t->dim, (uint64_t)t->rank, c->address[i]);
+    return c->tensor[i] || good(answer, "aclCreateTensor", -1);
+}
+
 static bool make_tensors(struct call *c, void *const data[], struct wire_answer *answer) {
     const struct wire_request *r = c->request;
     for (uint32_t i = 0; i < r->inputs + r->outputs; i++) {
@@ -175,13 +194,7 @@ static bool make_tensors(struct call *c, void *const data[], struct wire_answer 
         if (t->bytes &&
             !good(answer, "aclrtMalloc", acl.aclrtMalloc(&c->address[i], t->bytes, HUGE_FIRST)))
             return false;
-        if (t->bytes && i < r->inputs &&
-            !good(answer, "aclrtMemcpy",
-                  acl.aclrtMemcpy(c->address[i], t->bytes, data[i], t->bytes, TO_DEVICE)))
-            return false;
-        c->tensor[i] = acl.aclCreateTensor(t->dim, (uint64_t)t->rank, t->dtype, NULL, 0, FORMAT_ND,
-                                           t->dim, (uint64_t)t->rank, c->address[i]);
-        if (!c->tensor[i]) return good(answer, "aclCreateTensor", -1);
+        if ((i < r->inputs && !fill(c, i, data, answer)) || !describe(c, i, answer)) return false;
     }
     return true;
 }
@@ -230,12 +243,18 @@ static bool wait(struct call *c, struct wire_answer *answer) {
     return false;
 }
 
+/* Whether an output has the memory of an input. */
+static bool is_in_place(const struct call *c, uint32_t output) {
+    const int32_t input = c->request->tensor[output].place;
+    return input >= 0 && c->address[output] == c->address[input];
+}
+
 /* One run; the outputs go to copies. */
 static bool run(struct call *c, char *copies, struct wire_answer *answer) {
     const struct wire_request *r = c->request;
     aclOpExecutor *executor = NULL;
     for (uint32_t i = r->inputs; i < r->inputs + r->outputs; i++)
-        if (r->tensor[i].bytes &&
+        if (r->tensor[i].bytes && !is_in_place(c, i) &&
             !good(answer, "aclrtMemset",
                   acl.aclrtMemset(c->address[i], r->tensor[i].bytes, 0xA5, r->tensor[i].bytes)))
             return false;
@@ -249,6 +268,31 @@ static bool run(struct call *c, char *copies, struct wire_answer *answer) {
         copies += bytes;
     }
     return true;
+}
+
+/* The same with every output that may in the memory of its input, which has its data again
+ * afterwards. done: there was one. */
+static bool run_in_place(struct call *c, void *const data[], char *copies, bool *done,
+                         struct wire_answer *answer) {
+    const struct wire_request *r = c->request;
+    struct call here = *c;
+    bool well = true;
+    *done = false;
+    for (uint32_t i = r->inputs; well && i < r->inputs + r->outputs; i++)
+        if (r->tensor[i].place >= 0) {
+            here.address[i] = c->address[r->tensor[i].place];
+            well = *done = describe(&here, i, answer);
+        }
+    if (*done) well = run(&here, copies, answer);
+    for (uint32_t i = r->inputs; i < r->inputs + r->outputs; i++)
+        if (r->tensor[i].place >= 0) {
+            if (here.tensor[i] && here.tensor[i] != c->tensor[i])
+                acl.aclDestroyTensor(here.tensor[i]);
+            well = well && fill(c, (uint32_t)r->tensor[i].place, data, answer);
+        }
+    c->workspace = here.workspace;
+    c->workspace_size = here.workspace_size;
+    return well;
 }
 
 /* One time. 256 MB are written before it, so that the L2 holds nothing else, and so that the host
@@ -311,13 +355,15 @@ static void answer_call(const struct wire_request *r, void *const data[], void *
                 make_attrs(&c, lists, answer);
     for (uint32_t i = 0; well && i < r->runs; i++) {
         const uint32_t cores = r->run[i].cores;
+        bool done = true;
         if (r->run[i].dynamic) continue; /* every call is */
         if (cores && (!acl.aclrtSetDeviceResLimit || !acl.aclrtResetDeviceResLimit ||
                       acl.aclrtSetDeviceResLimit(device, VECTOR_CORES, cores) != 0))
             continue;
-        well = run(&c, copies + i * each, answer);
+        well = r->run[i].in_place ? run_in_place(&c, data, copies + i * each, &done, answer)
+                                  : run(&c, copies + i * each, answer);
         if (cores) acl.aclrtResetDeviceResLimit(device);
-        if (well) answer->done |= 1u << i;
+        if (well && done) answer->done |= 1u << i;
     }
     if (well) well = take_times(&(struct timed){prepare_one, launch_one, &c}, r->times, answer);
     if (well) answer->status = WIRE_DONE;

@@ -62,7 +62,7 @@ ge::Graph build(const Call &call, bool unknown) {
         node.SetInput(tensor->name, source);
         data.push_back(source);
     }
-    for (uint32_t i = 0; i < r.attrs; i++)
+    for (uint32_t i = 0; i < r.used; i++) /* CANN's own operator may have no more */
         set_attr(node, r.attr[i], call.lists[i]);
     std::vector<size_t> all;
     for (size_t i = 0; i < r.outputs; i++)
@@ -138,6 +138,7 @@ void answer_call(Call &call, wire_answer &answer, std::vector<Bytes> &results) {
     answer.status = WIRE_DONE;
     for (uint32_t i = 0; i < r.runs; i++) {
         const wire_run &run = r.run[i];
+        if (run.in_place) continue; /* GE gives every tensor memory of its own */
         const bool all = run.cores == 0 && !run.dynamic;
         std::unique_ptr<Runner> other;
         if (!all) other = std::make_unique<Runner>(call, run.cores, run.dynamic != 0);

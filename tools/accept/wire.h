@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#define WIRE_MAGIC 0x32636361u /* changes with the structs */
+#define WIRE_MAGIC 0x33636361u /* changes with the structs */
 
 enum {
     WIRE_NAME = 96,
@@ -31,6 +31,7 @@ struct wire_tensor {
     char name[WIRE_NAME];
     int32_t dtype; /* as in acl and GE: 0 fp32, 1 fp16, 27 bf16 */
     int32_t rank;  /* -1: an optional input that is not there */
+    int32_t place; /* of an output: the input whose memory it may have, or -1 */
     int64_t dim[WIRE_RANK];
     uint64_t bytes;
 };
@@ -43,9 +44,10 @@ struct wire_attr {
     uint64_t count, bytes; /* of a list */
 };
 
-/* One run of the call: on so many cores (0: all), with unknown dimensions in the graph or not. */
+/* One run of the call: on so many cores (0: all), with unknown dimensions in the graph or not, with
+ * outputs in the memory of inputs or not. */
 struct wire_run {
-    uint32_t cores, dynamic;
+    uint32_t cores, dynamic, in_place;
 };
 
 /* WIRE_GAUGE: like WIRE_ASK, but times are taken; x and y are made on the device, the output is the
@@ -56,6 +58,7 @@ struct wire_request {
     uint32_t magic, kind;
     char type[WIRE_NAME];
     uint32_t inputs, outputs, attrs, runs;
+    uint32_t used; /* attributes up to the last one that has not its default */
     struct wire_tensor tensor[WIRE_TENSORS]; /* inputs, then outputs, by IR index */
     struct wire_attr attr[WIRE_ATTRS];
     struct wire_run run[WIRE_RUNS];
