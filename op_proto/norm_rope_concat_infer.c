@@ -30,9 +30,9 @@ static bool known(const struct ascgrad_arg *arg) {
     return arg->present && arg->shape && ascgrad_rank_known(arg->shape);
 }
 
-/* Value does not take part. */
+/* Value does not take part; [-1] can only become [0]. */
 static bool no_value(const struct ascgrad_arg *arg) {
-    return known(arg) && arg->shape->rank == 1 && arg->shape->dim[0] == 0;
+    return known(arg) && arg->shape->rank == 1 && arg->shape->dim[0] <= 0;
 }
 
 static ascgrad_result check_presence(const struct ascgrad_node *node, struct ascgrad_error *error) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The rows of op_reference through infer and tiling alone, in milliseconds: a CASE is accepted on
- * every chip, also with the output shapes that infer gave; a REFUSE is refused with its words. Then
+ * every chip, also with the output shapes that infer gave, and infer takes it with dimensions and
+ * ranks that are not known yet; a REFUSE is refused with its words. Then
  * the tables of this folder: what infer answers, and refusals that a row of op_reference cannot
  * reach because infer refuses first.
  */
@@ -42,10 +43,40 @@ static bool accepted(struct row_call *c) {
     return true;
 }
 
+/* Does infer, of this input (past the last one: of all) knowing no dimension or no rank, say
+ * nothing else than it said of the whole row? */
+static bool agrees_unknown(struct row_call *c, uint32_t input, bool rank) {
+    static struct ascgrad_shape in[ASCGRAD_MAX_INPUTS], out[ASCGRAD_MAX_OUTPUTS];
+    memcpy(in, c->in, sizeof in);
+    memcpy(out, c->out, sizeof out);
+    for (uint32_t i = 0; i < c->ir->inputs; i++) {
+        if (i != input && input < c->ir->inputs) continue;
+        if (rank) c->in[i].rank = 1;
+        for (uint32_t k = 0; k < c->in[i].rank; k++)
+            c->in[i].dim[k] = rank ? ASCGRAD_UNKNOWN_RANK : ASCGRAD_UNKNOWN_DIM;
+    }
+    bool good = row_infer(c) == ASCGRAD_DONE;
+    for (uint32_t i = 0; good && i < c->ir->outputs; i++) {
+        const struct ascgrad_shape *shape = &c->out[i];
+        if (!ascgrad_rank_known(shape)) continue;
+        good = shape->rank == out[i].rank;
+        for (uint32_t k = 0; good && k < shape->rank; k++)
+            good = shape->dim[k] == ASCGRAD_UNKNOWN_DIM || shape->dim[k] == out[i].dim[k];
+        if (!good)
+            snprintf(c->error.text, sizeof c->error.text, "another shape of output %u, input %u %s",
+                     i, input, rank ? "of unknown rank" : "of unknown dimensions");
+    }
+    memcpy(c->in, in, sizeof in);
+    memcpy(c->out, out, sizeof out);
+    return good;
+}
+
 static bool judge(struct row_call *c, const struct row *row, char *said, size_t size) {
     ascgrad_result result = ASCGRAD_DONE;
     if (row->kind == ACCEPT) {
         bool good = accepted(c);
+        for (uint32_t i = 0; good && i <= c->ir->inputs; i++)
+            good = agrees_unknown(c, i, false) && agrees_unknown(c, i, true);
         snprintf(said, size, "%s", c->error.text);
         return good;
     }
