@@ -29,6 +29,8 @@ def turned(x, mode):
 def plain_rotary(x, cos, sin, mode="half", start=0):
     end = start + cos.shape[-1]
     part = x[..., start:end]
+    if mode == "interleave-half":
+        part, mode = torch.cat((part[..., 0::2], part[..., 1::2]), -1), "half"
     return torch.cat((x[..., :start], part * cos + turned(part, mode) * sin, x[..., end:]), -1)
 
 
@@ -106,7 +108,7 @@ def test_qk_norm_rope_takes_gradients_as_they_lie():
 
 def test_rotary_with_a_start():
     for dtype, mode, (size, rotated, start) in itertools.product(
-            BOUNDS, ("half", "interleave"), ((192, 64, 128), (192, 64, 64), (40, 12, 3), (24, 24, 0))):
+            BOUNDS, ("half", "interleave", "interleave-half"), ((192, 64, 128), (192, 64, 64), (40, 12, 3), (24, 24, 0))):
         for tables in (False, True):
             args = [rand(2, 5, 3, size, dtype=dtype), *(rand(1, 5, 1, rotated, grad=tables, dtype=dtype) for _ in range(2))]
             compare(lambda *a: at.rotary(*a, mode, start), lambda *a: plain_rotary(*a, mode, start), args,
