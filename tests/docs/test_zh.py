@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-PAGES = ["README", "install", "troubleshooting", "accept", "clients", "command", "first_operator", "own_kernel", "vocabulary"] + [
+PAGES = ["README", "install", "troubleshooting", "accept", "clients", "command", "first_operator", "own_kernel", "recipes", "vocabulary"] + [
     op["kernel"] for op in json.load(open(sys.argv[1], encoding="utf-8"))]
 PAIRS = [("README.md", "README.zh.md"), ("examples/operator/docs/swish_glu_grad.md", "examples/operator/docs/zh/swish_glu_grad.md")]
 PAIRS += [(f"docs/{page}.md", f"docs/zh/{page}.md") for page in PAGES]
