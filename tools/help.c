@@ -164,11 +164,17 @@ const char *help_chip(const char *name) {
     return NULL;
 }
 
+/* The families, then the chips that have not the name of one. */
 static const char *chip_name(size_t index) {
-    size_t count = 0;
-    while (help_family(count))
-        count++;
-    return index < count ? help_family(index)->name : ascgrad_soc_name((uint32_t)(index - count));
+    const struct help_family *family;
+    const char *chip;
+    for (size_t i = 0; (family = help_family(i)); i++)
+        if (index-- == 0) return family->name;
+    for (uint32_t i = 0; (chip = ascgrad_soc_name(i)); i++) {
+        family = help_family_of(chip);
+        if (!(family && strcmp(family->name, chip) == 0) && index-- == 0) return chip;
+    }
+    return NULL;
 }
 
 bool help_completion(const char *shell) {

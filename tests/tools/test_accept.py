@@ -320,8 +320,8 @@ def cannot_run():
     check("--ge-runner" in run.json["roads"]["ge"]["closed"], "no compiler, in the report")
     run = Run("--roads", "aclnn", "--op", "ExpSegsumGrad", "--device", "7")
     check(run.status == 3 and "aclrtSetDevice: error 107001" in run.said, "no such device: " + run.said)
-    for words, said in ((["--roads", "tcp"], "not possible"), (["--op", "Add"], "not possible"), (["--slow"], "there is no option '--slow'"),
-                        (["--out"], "wants a value"), (["--timeout", "0"], "not possible")):
+    for words, said in ((["--roads", "tcp"], "takes ge, aclnn or ge,aclnn, not 'tcp'"), (["--op", "Add"], "there is no operator 'Add'"), (["--slow"], "there is no option '--slow'"),
+                        (["--out"], "wants a value"), (["--timeout", "0"], "takes 1 to 86400 seconds, not '0'")):
         run = Run(*words)
         check(run.status == 1 and said in run.said, "%s: %d: %s" % (words, run.status, run.said))
 

@@ -104,6 +104,9 @@ done
 expect 0 "default: $("$ascgrad" perf ExpSegsumGrad --in 'grad_output=fp32[4,4]' --in 'grad_self=fp32[4,4]' |
   sed -n 's/.*"soc": "\(.*\)".*/\1/p')" "$ascgrad" tile --help
 "$ascgrad" completion bash >completion.sh
+sed -n "s/.*--soc) words='\(.*\) ' ;;/\1/p" completion.sh | tr ' ' '\n' | sort >chips
+expect 0 ascend950 cat chips
+expect 0 '' sort -c -u chips # none is offered twice
 cat >complete.sh <<'SH'
 . ./completion.sh
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

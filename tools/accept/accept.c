@@ -14,6 +14,7 @@
 
 #include "accept.h"
 #include "../commands.h"
+#include "../help.h"
 #include "../out.h"
 #include "../doctor/parts.h"
 
@@ -62,8 +63,14 @@ static bool one_option(struct accept_options *o, const char *name, const char *v
 }
 
 static int parse(struct accept_options *o, int argc, char **argv) {
-    static const char *const with_value[] = {"--op",      "--out",    "--roads",
-                                             "--timeout", "--device", "--ge-runner"};
+    static const struct {
+        const char *name, *values;
+    } with_value[] = {{"--op", NULL},
+                      {"--out", "a folder"},
+                      {"--roads", "ge, aclnn or ge,aclnn"},
+                      {"--timeout", "1 to 86400 seconds"},
+                      {"--device", "0 to 4095"},
+                      {"--ge-runner", "a program"}};
     *o = (struct accept_options){
         .out = "ascgrad-accept", .timeout = 180, .questions = true, .times = true};
     o->road[ROAD_GE] = o->road[ROAD_ACLNN] = o->road[ROAD_CANN] = true;
@@ -82,12 +89,15 @@ static int parse(struct accept_options *o, int argc, char **argv) {
         else
             found = false;
         for (size_t k = 0; !found && k < sizeof with_value / sizeof with_value[0]; k++) {
-            if (strcmp(argv[i], with_value[k]) != 0) continue;
+            if (strcmp(argv[i], with_value[k].name) != 0) continue;
             const char *value = value_of(argc, argv, &i);
             if (!value) return EXIT_USAGE;
-            if (!one_option(o, with_value[k], value)) {
-                complain("accept %s: '%s' is not possible; see ascgrad accept --help",
-                         with_value[k], value);
+            if (!one_option(o, with_value[k].name, value)) {
+                if (with_value[k].values)
+                    complain("accept %s takes %s, not '%s'", with_value[k].name,
+                             with_value[k].values, value);
+                else
+                    help_unknown_operator(value);
                 return EXIT_USAGE;
             }
             found = true;
