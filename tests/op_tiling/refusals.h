@@ -230,5 +230,21 @@ TILE_REFUSE("NormRopeConcatGrad", "grad_query_output=bf16[2147483648,11664,18948
             "norm_query_weight=bf16[37896] norm_key_weight=bf16[37896] norm_query_rstd=fp32[2147483648,11664,1,1] "
             "norm_key_rstd=fp32[2147483648,11664,1,1] norm_type=8 grad_layout=1",
             "bytes, more than 4611686018427387904")
+TILE_REFUSE("NormRopeConcatGrad", "grad_query_output=fp16[2,5,4,8] grad_key_output=fp16[2,5,4,8] grad_value_output=fp16[2,5,4,8] "
+            "query=fp16[2,3,5,8] key=fp16[2,4,5,8] encoder_query=fp16[2,1,6,8]", "encoder_query has shape [2,1,6,8], but must be [2,1,5,8]")
+TILE_REFUSE("NormRopeConcatGrad", NRC_MAIN " norm_type=4 norm_query_rstd=fp32[2,3,5,1] norm_key_rstd=fp32[2,4,5,1] norm_query_weight=fp16[8,1] "
+            "norm_key_weight=fp16[8]", "norm_query_weight has shape [8,1], but must be [8]")
+#define NRC_WIDE(d) "grad_query_output=fp16[1,1,1," d "] grad_key_output=fp16[1,1,1," d "] grad_value_output=fp16[0] query=fp16[1,1,1," d "] key=fp16[1,1,1," d "]"
+TILE_ACCEPT("NormRopeConcatGrad", NRC_WIDE("536870912"))
+TILE_REFUSE("NormRopeConcatGrad", NRC_WIDE("536870913"), "536870913")
+INFER("NormRopeConcatGrad", NRC_MAIN " norm_added_type=4 norm_added_query_weight=fp32[8]",
+      "grad_query=fp16[2,3,5,8] grad_key=fp16[2,4,5,8] grad_value=fp16[2,4,5,8]" NRC_NONE " grad_norm_query_weight=fp32[0] "
+      "grad_norm_query_bias=fp32[0] grad_norm_key_weight=fp32[0] grad_norm_key_bias=fp32[0] grad_norm_added_query_weight=fp32[8] "
+      "grad_norm_added_query_bias=fp32[0] grad_norm_added_key_weight=fp32[8] grad_norm_added_key_bias=fp32[0]")
+INFER("NormRopeConcatGrad", "grad_query_output=fp16[2,0,3,8] grad_key_output=fp16[2,5,4,8] grad_value_output=fp16[0] query=fp16[2,3,0,8] "
+      "key=fp16[2,4,5,8] norm_type=8",
+      "grad_query=fp16[2,3,0,8] grad_key=fp16[2,4,5,8] grad_value=fp16[0]" NRC_NONE " grad_norm_query_weight=fp16[0] "
+      "grad_norm_query_bias=fp16[0] grad_norm_key_weight=fp16[40] grad_norm_key_bias=fp16[0] grad_norm_added_query_weight=fp16[0] "
+      "grad_norm_added_query_bias=fp16[0] grad_norm_added_key_weight=fp16[0] grad_norm_added_key_bias=fp16[0]")
 TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " cores=0")
 TILE_ACCEPT("NormRopeConcatGrad", NRC_MAIN " out.grad_key=fp16 out.grad_encoder_key=fp16[0]")
