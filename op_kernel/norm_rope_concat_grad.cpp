@@ -78,13 +78,18 @@ AICORE_INLINE bool advance(const Tiling &t, Step &p) {
     return true;
 }
 
-/* Jobs of this core; see tiling. */
+/* Jobs of this core: an even share of those of the busy cores, or of the others. */
 __aicore__ inline Copies my_jobs(const Tiling &t) {
-    int64_t core = GetBlockIdx(), busy = t.busy_cores;
-    int64_t each = core < busy ? t.jobs_busy : t.jobs_free;
+    int64_t core = GetBlockIdx(), cores = t.busy_cores, jobs = t.jobs_busy, first = 0;
+    if (core >= cores) {
+        core -= cores;
+        cores = GetBlockNum() - cores;
+        first = jobs;
+        jobs = t.jobs - jobs;
+    }
     Copies p;
-    p.job = core < busy ? core * each : busy * t.jobs_busy + (core - busy) * each;
-    p.end = p.job + each < t.jobs ? p.job + each : t.jobs;
+    p.job = first + jobs * core / cores;
+    p.end = first + jobs * (core + 1) / cores;
     find_job(t, p);
     return p;
 }

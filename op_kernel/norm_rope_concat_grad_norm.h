@@ -33,12 +33,18 @@ AICORE_INLINE void times_x(const Work &w, const Tile &v) {
 }
 
 /* dbeta += g', dgamma += g' x^, `sum_lines` lines at a time, each onto its own line of the
- * running sums. */
+ * running sums; the first whole tile of a chunk needs no zeros to add to. */
 AICORE_INLINE void accumulate(const Tile &v, const Work &w, const LocalTensor<float> &dbeta,
                               const LocalTensor<float> &dgamma) {
     uint32_t step = v.s->sum_lines * v.pitch;
     bool beta = v.s->centred;
     times_x(w, v);
+    if (v.p->first && v.count == 2 * step) {
+        if (beta) apply_run<ADD>(dbeta, w.w0, w.w0[step], step);
+        vector_done();
+        apply_run<ADD>(dgamma, w.w2, w.w2[step], step);
+        return;
+    }
     for (uint32_t at = 0; at < v.count; at += step) {
         uint32_t n = least(v.count - at, step);
         if (beta) apply_run<ADD>(dbeta, dbeta, w.w0[at], n);

@@ -23,15 +23,21 @@ template <typename Y> __aicore__ inline void flush_sums(Core<Y> &c, const Step &
     }
     const Columns &k = columns_at(c, t, p.part);
     bool beta = s.centred;
-    for (uint32_t n = s.sum_lines; n > 1;) {
+    uint32_t n = s.sum_lines;
+    while (n > 2) {
         if (beta) add_upper(dbeta, n, k.pitch);
         n = add_upper(dgamma, n, k.pitch);
         vector_done();
     }
     const LocalTensor<float> &out = c.sum;
     take(c.sum_slot);
-    Muls(out, dgamma, 1.0f, (int32_t)k.pitch);
-    if (beta) Muls(out[k.pitch], dbeta, 1.0f, (int32_t)k.pitch);
+    if (n == 2) {
+        apply_run<ADD>(out, dgamma, dgamma[k.pitch], k.pitch);
+        if (beta) apply_run<ADD>(out[k.pitch], dbeta, dbeta[k.pitch], k.pitch);
+    } else {
+        Muls(out, dgamma, 1.0f, (int32_t)k.pitch);
+        if (beta) Muls(out[k.pitch], dbeta, 1.0f, (int32_t)k.pitch);
+    }
     send(c.sum_slot);
     receive(c.sum_slot);
     uint32_t column = p.part * c.k[0].pitch;

@@ -139,6 +139,7 @@ AICORE_INLINE void begin(Core<Y> &c, const LocalTensor<typename Y::Data> &in, co
             return;
         }
         int32_t sums = (int32_t)(v.s->sum_lines * v.pitch);
+        if ((int32_t)v.count == 2 * sums) return; /* accumulate sets them */
         if (v.s->centred) Duplicate(w.dbeta, 0.0f, sums);
         Duplicate(w.dgamma, 0.0f, sums);
     }

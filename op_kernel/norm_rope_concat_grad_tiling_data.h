@@ -60,8 +60,7 @@ typedef struct NrcStreamTiling {
 
 /*
  * rope_rows      rows of sin and cos; 0: no rope
- * jobs_busy      of each of the first busy_cores cores, which have one chunk more
- * jobs_free      of each of the others
+ * jobs_busy      of the first busy_cores cores together, which have one chunk more
  * columns        of each piece in a column block
  * width          floats of a line in a partial sum
  * units          shares of the last sums, of all vectors
@@ -90,7 +89,6 @@ typedef struct NormRopeConcatGradTilingData {
     int64_t jobs;
     int64_t job_lines;
     int64_t jobs_busy;
-    int64_t jobs_free;
     int64_t columns;
     int64_t width;
     int64_t units;

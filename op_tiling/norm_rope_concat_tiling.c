@@ -16,7 +16,7 @@ enum {
     MOST_BESIDE = 1024, /* the same, if there is a norm across heads, which needs room of its own */
     MOST_LINES = 255,   /* repeats of one instruction */
     COPY_BYTES = 6144,
-    COPY_LESS = 4096,    /* beside fp32 tables or weights, so that tiles do not shrink */
+    COPY_LESS = 4096,    /* beside fp32 tables or weights, or for one more token in a tile */
     MOST_SUMS = 1 << 28, /* columns of a sum across heads */
     SUM_SHARE = 2,       /* lines of a tile per line of the running sums */
     MOST_TILES = 16,     /* in a chunk, */
@@ -34,10 +34,6 @@ struct sizes {
     int64_t data, weight, table, heads;
     bool across, by_line, short_sums, long_sums, long_biases;
 };
-
-static uint32_t copy_bytes(const struct sizes *z) {
-    return z->table > z->data || z->weight > z->data ? COPY_LESS : COPY_BYTES;
-}
 
 /* How a line lies in UB: pieces, column blocks, floats from line to line. */
 static int64_t plan_line(NormRopeConcatGradTilingData *d, const struct sizes *z) {
@@ -223,7 +219,6 @@ static int64_t lay_out(NormRopeConcatGradTilingData *d, const struct sizes *z, i
             most(d->flush_bytes, NRC_PHASE + (z->long_biases ? 2 : 1) * sums), ALIGN);
         d->gamma_bytes = (uint32_t)round_up(NRC_PHASE + g.heads * pitch * z->weight, ALIGN);
     }
-    d->copy_bytes = copy_bytes(z);
     return 2 * (int64_t)d->in_bytes + d->out_bytes + d->flush_bytes + d->gamma_bytes +
            2 * d->copy_bytes + d->calc_bytes;
 }
@@ -271,19 +266,25 @@ static int64_t plan_chunk(const NormRopeConcatGradTilingData *d, const struct si
     return chosen;
 }
 
-/* The largest number of lines that fits, if possible of whole (b, s). */
+/* The largest number of lines that fits, if possible of whole (b, s), for which the buffers of
+ * copies may be smaller. */
 static int64_t most_lines(NormRopeConcatGradTilingData *d, const struct sizes *z, int64_t pitch,
                           int64_t unit) {
-    int64_t es = z->data, heads = most(z->heads, 1);
+    int64_t es = z->data, heads = most(z->heads, 1), lines = 0;
     int64_t row_bytes = d->rope ? (es == 4 ? 20 : 8 + 4 * z->table) * pitch : 0;
     int64_t line_bytes = (es == 4 ? 24 : 22) * pitch + 8 * pitch / SUM_SHARE + 144 + 80 * d->fold +
                          row_bytes / heads;
-    int64_t lines = least(MOST_LINES, (UB - 2 * copy_bytes(z)) / line_bytes + 1);
-    int64_t whole = lines / heads * heads;
-    if (!z->across && whole && whole % unit == 0 && whole * 5 >= lines * 4 &&
-        lay_out(d, z, pitch, whole, MOST_TILES) <= UB) {
-        return whole;
+    uint32_t usual = z->table > es || z->weight > es ? COPY_LESS : COPY_BYTES;
+    for (d->copy_bytes = usual; d->copy_bytes >= COPY_LESS;
+         d->copy_bytes -= COPY_BYTES - COPY_LESS) {
+        lines = least(MOST_LINES, (UB - 2 * d->copy_bytes) / line_bytes + 1);
+        int64_t whole = lines / heads * heads;
+        if (!z->across && whole && whole % unit == 0 && whole * 5 >= lines * 4 &&
+            lay_out(d, z, pitch, whole, MOST_TILES) <= UB) {
+            return whole;
+        }
     }
+    d->copy_bytes = usual;
     while (lines > 1 && lay_out(d, z, pitch, lines, MOST_TILES) > UB) {
         lines--;
     }
@@ -362,19 +363,18 @@ static int64_t share(NormRopeConcatGradTilingData *d, int64_t cores, int64_t *fl
         workspace += s->weighted ? 2 * have * s->width : 0;
         *count += have;
         if (!s->copy && s->lines) {
-            chunk = most(chunk, s->chunk_lines);
+            chunk = most(chunk, (s->norm ? 3 : 2) * s->chunk_lines);
             d->steps = (uint32_t)most(d->steps, steps_of(d, s));
         }
     }
     cores = least(cores, most(most(d->chunks + d->jobs, d->units), 1));
-    /* A normed line is read twice and written once, a copied one read and written. */
-    double each = 3.0 * (double)chunk, job = 2.0 * (double)d->job_lines;
+    /* A normed line is read twice and written once, any other one read and written. */
+    double each = (double)chunk, job = 2.0 * (double)d->job_lines;
     double fair = ((double)d->chunks * each + (double)d->jobs * job) / (double)cores;
     int64_t busy = d->chunks % cores;
-    double left = busy ? (fair - (double)(d->chunks / cores + 1) * each) / job : 0;
+    double left = (double)busy * (fair - (double)(d->chunks / cores + 1) * each) / job;
     d->busy_cores = (uint32_t)busy;
-    d->jobs_busy = left > 0 ? least((int64_t)left, d->jobs / busy) : 0;
-    d->jobs_free = ceil_div(d->jobs - busy * d->jobs_busy, cores - busy);
+    d->jobs_busy = left > 0 ? least((int64_t)left, d->jobs) : 0;
     *floats = workspace;
     return cores;
 }
