@@ -42,7 +42,7 @@ template <typename T> struct Kernel {
     TQue<TPosition::VECIN, 1> in, in_cos;
     TQue<TPosition::VECOUT, 1> out, out_sum;
     TBuf<TPosition::VECCALC> work;
-    LocalTensor<float> w_dy, w_swap, w_x, terms, cosines, sums, spare;
+    LocalTensor<float> w_dy, w_swap, w_x, terms, cosines, sums;
     /* of the line at hand; held: their place in the queue */
     LocalTensor<float> cos_now, sin_now, held;
 };
@@ -162,7 +162,6 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     k.terms = all[t.dx_at];
     k.cosines = all[t.cosines_at];
     k.sums = all[t.sums_at];
-    k.spare = all[t.table_at];
 }
 
 template <typename T> __aicore__ inline void load_cosines(Kernel<T> &k, const Line &line) {
@@ -198,7 +197,7 @@ template <typename T> __aicore__ inline void take_cosines(Kernel<T> &k, const Li
         vector_done();
         k.in_cos.FreeTensor(in);
     }
-    turn_signed(k.sin_now, sin, units, line.half, 1.0f, -1.0f, k.spare, t.table);
+    turn_signed(k.sin_now, sin, units, line.half, 1.0f, -1.0f, k.w_swap, t.table);
     vector_done();
 }
 
@@ -295,7 +294,7 @@ __aicore__ inline Tree compute(Kernel<T> &k, const Line &line, const Tile &tile,
     const RotaryGradTiling &t = *k.t;
     uint32_t count = tile.rows * tile.count * line.row;
     Tree tree = make_tree(1, 0);
-    turn(k.w_swap, dy, count / (2 * line.half), line.half, k.spare, t.table);
+    turn(k.w_swap, dy, count / (2 * line.half), line.half, dx, t.table); /* dx comes later */
     vector_done();
     if (t.with_x) {
         tree = make_terms(k, line, tile, dy, x);
@@ -472,10 +471,10 @@ __aicore__ inline void store_sums(Kernel<T> &k, const Line &line, const LocalTen
     vector_done();
     if constexpr (sizeof(T) == 4) {
         Muls(out, sums, 1.0f, (int32_t)count);
-        turn_signed(out[count], sin_sums, units, line.half, -1.0f, 1.0f, k.spare, t.table);
+        turn_signed(out[count], sin_sums, units, line.half, -1.0f, 1.0f, k.w_swap, t.table);
     } else {
         cast_all(out, sums, count);
-        turn_signed(dsin, sin_sums, units, line.half, -1.0f, 1.0f, k.spare, t.table);
+        turn_signed(dsin, sin_sums, units, line.half, -1.0f, 1.0f, k.w_swap, t.table);
         vector_done();
         cast_all(out[count], dsin, count);
     }

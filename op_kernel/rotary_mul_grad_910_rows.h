@@ -158,77 +158,126 @@ __aicore__ inline void tree_step(const LocalTensor<float> &slabs, Tree &tree) {
     tree.kept = kept;
 }
 
-/* Blocks with their two 16-byte parts swapped. A transposition of 16 blocks of 16 words makes rows
- * of the words; the way back takes them in another order. spare: as much as `to`, and both have
- * room for a multiple of 16 blocks. */
-__aicore__ inline void swap_in_blocks(const LocalTensor<float> &to, const LocalTensor<float> &from,
-                                      const LocalTensor<float> &spare, uint32_t blocks) {
-    constexpr uint32_t side = 16, words = 16; /* of 16 bits in a block */
-    LocalTensor<int16_t> in = from.ReinterpretCast<int16_t>(),
-                         turned = spare.ReinterpretCast<int16_t>(),
-                         out = to.ReinterpretCast<int16_t>();
-    LocalTensor<int16_t> a[side], b[side];
-    for (uint32_t at = 0; at < blocks; at += side) {
-        for (uint32_t i = 0; i < side; i++) {
-            a[i] = in[least(at + i, blocks - 1) * words];
-            b[i] = turned[(at + i) * words];
-        }
-        TransDataTo5HD(b, a, TransDataTo5HDParams(false, false, 1, 0, 0));
+/* Halves that end inside blocks: units of 2 k + 1 blocks. The low part of block m is the high part
+ * of block m + k, the high part is the low part of block m + k + 1, both around the end. A
+ * transposition of 16 blocks makes rows of their words, the way back takes them from where they are
+ * wanted. The 16 blocks are the same of units that are `rows` apart (the last ones less); a repeat
+ * is the next block of each. */
+constexpr uint32_t SIDE = 16; /* blocks of a transposition, and words of 16 bits in a block */
+
+struct Units {
+    LocalTensor<int16_t> in, turned, out;
+    uint32_t first[SIDE], rows, blocks; /* where the units begin; blocks of one */
+};
+
+__aicore__ inline Units units_of(const LocalTensor<float> &to, const LocalTensor<float> &from,
+                                 const LocalTensor<float> &spare, uint32_t n, uint32_t half) {
+    Units u = {from.ReinterpretCast<int16_t>(), spare.ReinterpretCast<int16_t>(),
+               to.ReinterpretCast<int16_t>(),   {},
+               (n + SIDE - 1) / SIDE,           half / 4};
+    for (uint32_t i = 0; i < SIDE; i++) {
+        u.first[i] = least(i * u.rows, n - u.rows) * u.blocks * SIDE;
     }
+    return u;
+}
+
+/* Blocks from `block` on, to place `at` of those that are turned. */
+__aicore__ inline void turn_in(const Units &u, uint32_t block, uint32_t at, uint32_t repeats) {
+    LocalTensor<int16_t> a[SIDE], b[SIDE];
+    for (uint32_t i = 0; i < SIDE; i++) {
+        a[i] = u.in[u.first[i] + block * SIDE];
+        b[i] = u.turned[(at * SIDE + i) * SIDE];
+    }
+    TransDataTo5HD(b, a, TransDataTo5HDParams(false, false, Narrow8(repeats), SIDE, 1));
+}
+
+/* Back to blocks from `block` on, with low parts from place `low` on and high ones from `high` on;
+ * `step` blocks from repeat to repeat. */
+__aicore__ inline void turn_back(const Units &u, uint32_t block, uint32_t low, uint32_t high,
+                                 uint32_t repeats, uint32_t step) {
+    LocalTensor<int16_t> a[SIDE], b[SIDE];
+    low = (low * SIDE + SIDE / 2) * SIDE;
+    high *= SIDE * SIDE;
+    for (uint32_t i = 0; i < SIDE / 2; i++, low += SIDE, high += SIDE) {
+        a[i] = u.turned[low];
+        a[i + SIDE / 2] = u.turned[high];
+    }
+    block *= SIDE;
+    for (uint32_t i = 0; i < SIDE; i++) {
+        b[i] = u.out[u.first[i] + block];
+    }
+    TransDataTo5HD(b, a,
+                   TransDataTo5HDParams(false, false, Narrow8(repeats), Narrow16(step),
+                                        Narrow16(SIDE * step)));
+}
+
+/* All of them at once, then the same block of all units, or three parts of every unit of a list,
+ * whichever has fewer calls: k blocks, the one that has both ends, and k more. */
+__aicore__ inline void turn_short(const Units &u) {
+    uint32_t k = u.blocks / 2;
+    turn_in(u, 0, 0, u.rows * u.blocks);
     vector_done();
-    for (uint32_t at = 0; at < blocks; at += side) {
-        for (uint32_t i = 0; i < side; i++) {
-            a[i] = turned[(at + (i + side / 2) % side) * words];
-            b[i] = out[(at + i) * words];
+    if (u.blocks <= 3 * u.rows) {
+        for (uint32_t m = 0, low = k; m < u.blocks; m++) {
+            uint32_t high = low + 1 == u.blocks ? 0 : low + 1;
+            turn_back(u, m, low, high, u.rows, u.blocks);
+            low = high;
         }
-        TransDataTo5HD(b, a, TransDataTo5HDParams(false, false, 1, 0, 0));
+    } else {
+        for (uint32_t at = 0; at < u.rows * u.blocks; at += u.blocks) {
+            turn_back(u, at, at + k, at + k + 1, k, 1);
+            turn_back(u, at + k, at + 2 * k, at, 1, 1);
+            turn_back(u, at + k + 1, at, at + 1, k, 1);
+            vector_done(); /* the last lists may have units of those before them, too */
+        }
+        return;
     }
     vector_done();
 }
 
-/* So many blocks of each of n units, the low or the high part of them: to = from. */
-__aicore__ inline void copy_parts(const LocalTensor<float> &to, const LocalTensor<float> &from,
-                                  uint32_t blocks, uint32_t n, uint32_t unit, uint64_t part) {
-    constexpr uint32_t words = 16, at_once = 8; /* words of a block, blocks of a repeat */
-    BinaryRepeatParams steps(1, 1, 1, Narrow8(unit), Narrow8(unit), Narrow8(unit));
-    for (uint32_t c = 0; c < blocks; c += at_once) {
-        uint32_t lanes = least(blocks - c, at_once) * words;
-        uint64_t low = lanes >= 64 ? ~0ull : (1ull << lanes) - 1;
-        uint64_t high = lanes >= 128 ? ~0ull : lanes > 64 ? (1ull << (lanes - 64)) - 1 : 0;
-        uint64_t mask[2] = {part & low, part & high};
-        LocalTensor<int16_t> source = from[c * BLOCK].ReinterpretCast<int16_t>();
-        And(to[c * BLOCK].ReinterpretCast<int16_t>(), source, source, mask, Narrow8(n), steps);
+/* 16 units at most (rows is 1) that do not fit: the same three parts, some blocks at a time. */
+__aicore__ inline void turn_long(const Units &u, uint32_t most_blocks) {
+    uint32_t k = u.blocks / 2;
+    for (uint32_t part = 0; part < 2; part++) {
+        uint32_t from = part ? 0 : k, to = part ? k + 1 : 0;
+        for (uint32_t m = 0; m < k; m += most_blocks) {
+            uint32_t n = least(k - m, most_blocks);
+            turn_in(u, from + m, 0, n + 1);
+            vector_done();
+            turn_back(u, to + m, 0, 1, n, 1);
+            vector_done();
+        }
     }
+    turn_in(u, 2 * k, 0, 1);
+    turn_in(u, 0, 1, 1);
+    vector_done();
+    turn_back(u, k, 0, 1, 1, 1);
+    vector_done();
 }
 
-/* n units of two halves that end inside blocks: 2 k + 1 blocks each. The low part of block m is the
- * high part of block m + k, the high part is the low part of block m + k + 1. */
+/* spare has room for `room` floats, two places of a transposition at least. */
 __aicore__ inline void turn_odd(const LocalTensor<float> &to, const LocalTensor<float> &from,
                                 uint32_t n, uint32_t half, const LocalTensor<float> &spare,
                                 uint32_t room) {
-    constexpr uint64_t low = 0x00ff00ff00ff00ffull, high = ~low;
-    uint32_t unit = half / 4, k = unit / 2; /* in blocks */
-    LocalTensor<float> swapped = spare[room];
-    swap_in_blocks(swapped, from, spare, n * unit);
-    copy_parts(to, swapped[k * BLOCK], unit - k, n, unit, low);
-    copy_parts(to[(unit - k) * BLOCK], swapped, k, n, unit, low);
-    vector_done();
-    copy_parts(to, swapped[(k + 1) * BLOCK], unit - k - 1, n, unit, high);
-    copy_parts(to[(unit - k - 1) * BLOCK], swapped, k + 1, n, unit, high);
+    uint32_t unit = 2 * half, places = least(room / (SIDE * BLOCK), REPEATS);
+    uint32_t lists = places / (unit / BLOCK), at_once = lists ? lists * SIDE : SIDE;
+    for (uint32_t i = 0; i < n; i += at_once) {
+        const Units u = units_of(to[i * unit], from[i * unit], spare, least(n - i, at_once), half);
+        if (lists) {
+            turn_short(u);
+        } else {
+            turn_long(u, places - 1);
+        }
+    }
 }
 
-/* n units of two halves, the halves swapped. spare: twice `room` floats, if halves end inside
- * blocks. */
+/* n units of two halves, the halves swapped. spare: see turn_odd. */
 __aicore__ inline void turn(const LocalTensor<float> &to, const LocalTensor<float> &from,
                             uint32_t n, uint32_t half, const LocalTensor<float> &spare,
                             uint32_t room) {
     uint32_t unit = 2 * half;
     if (half % BLOCK != 0) {
-        uint32_t at_once = least(room / unit, REPEATS);
-        for (uint32_t i = 0; i < n; i += at_once) {
-            turn_odd(to[i * unit], from[i * unit], least(n - i, at_once), half, spare, room);
-            vector_done();
-        }
+        turn_odd(to, from, n, half, spare, room);
         return;
     }
     constexpr uint32_t most_units = 4095;

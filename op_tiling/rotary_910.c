@@ -62,10 +62,13 @@ static int64_t lay_out(RotaryGradTiling *t, int64_t cos, int64_t rows, int64_t t
     t->chunk_rows = (uint32_t)rows;
     t->tile = (uint32_t)tile;
     t->cosines = (uint32_t)cosines;
+    /* Halves that end inside blocks are turned by way of dx, or of dy that has been turned before.
+     */
+    t->table = t->half % 8 != 0 ? (uint32_t)most(tile, ROTARY_LEAST_TILE) : 0;
     /* dy, dy with halves swapped, x or what replaces it; fp32 stays where it has been loaded */
     at += narrow ? tile : 0;
     t->swap_at = (uint32_t)at;
-    at += tile + SHIFT;
+    at += most(tile, t->table) + SHIFT;
     t->x_at = (uint32_t)at;
     at += narrow ? tile + SHIFT : SHIFT;
     /* the terms of both sums */
@@ -77,14 +80,12 @@ static int64_t lay_out(RotaryGradTiling *t, int64_t cos, int64_t rows, int64_t t
     at += (narrow ? 3 : 1) * cosines;
     t->sums_at = (uint32_t)at;
     at += 2 * t->levels * cosines;
-    t->table_at = (uint32_t)at;
-    at += 2 * t->table;
     /* The last part may be empty; its tensor still begins inside. */
     t->work_bytes = (uint32_t)(4 * round_up(at + 1, PART));
     t->tile_bytes = (uint32_t)round_up((2 * tile + SHIFT) * size, 512);
     t->cos_bytes = (uint32_t)round_up((2 * cosines + SHIFT) * size, 512);
     t->sum_bytes = (uint32_t)(2 * cosines * (t->partial ? 4 : size));
-    t->shift_bytes = (uint32_t)round_up(tile * size, 512); /* of dx on its way out */
+    t->shift_bytes = (uint32_t)round_up(most(tile, t->table) * size, 512); /* dx on its way out */
     t->ub_bytes = t->work_bytes + (x ? t->sum_bytes : 0) +
                   (narrow ? 1 : 2) * (t->tile_bytes + t->cos_bytes + t->shift_bytes);
     return t->ub_bytes;
@@ -135,7 +136,6 @@ ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,
                               GM_BLOCK, (long long)half);
     }
     t->sum_row = (uint32_t)(t->strips > 1 ? 2 * t->width : t->row);
-    t->table = t->half % 8 != 0 ? ROTARY_LEAST_TILE : 0;
     if (work->elements > 0) {
         if (!choose_tile(t, chip, work->size)) {
             return ascgrad_refuse(error, node, "the kernel needs %u bytes of UB, the chip has %llu",

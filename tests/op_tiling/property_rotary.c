@@ -207,14 +207,14 @@ static bool same_order(const RotaryGradTiling *a, const RotaryGradTiling *b) {
 static const char *judge_buffers_910(const RotaryGradTiling *d, int64_t es) {
     bool wide = es == 4;
     int64_t tile = d->tile, cosines = d->cosines, gap = 128; /* operands in other banks */
-    NEED(d->swap_at >= (wide ? 0 : tile) && d->x_at >= d->swap_at + tile);
+    int64_t turned = d->table > tile ? d->table : tile;
+    NEED(d->swap_at >= (wide ? 0 : tile) && d->x_at >= d->swap_at + turned);
     NEED(d->dx_at >= d->x_at + (wide ? 0 : tile));
     NEED(d->cosines_at >= d->dx_at + (d->with_x ? 2 * tile + gap : 0));
     NEED(d->sums_at >= d->cosines_at + (wide ? 1 : 3) * cosines);
-    NEED(d->table_at >= d->sums_at + 2 * (int64_t)d->levels * cosines);
-    NEED(d->work_bytes > 4 * (d->table_at + 2 * (int64_t)d->table));
+    NEED(d->work_bytes > 4 * (d->sums_at + 2 * (int64_t)d->levels * cosines));
     NEED(d->tile_bytes >= (2 * tile + 64) * es && d->cos_bytes >= (2 * cosines + 64) * es);
-    NEED(d->shift_bytes >= tile * es && d->sum_bytes >= 2 * cosines * (d->partial ? 4 : es));
+    NEED(d->shift_bytes >= turned * es && d->sum_bytes >= 2 * cosines * (d->partial ? 4 : es));
     NEED((int64_t)d->ub_bytes ==
          d->work_bytes + (d->with_x ? d->sum_bytes : 0) +
              (wide ? 2 : 1) * ((int64_t)d->tile_bytes + d->cos_bytes + d->shift_bytes));
@@ -245,7 +245,7 @@ static const char *judge_first(const struct trial *t, const struct ascgrad_launc
     NEED((wide_int)d->band_tiles * d->tile_cos * d->sum_row <= d->cosines);
     NEED(d->strips == 1 || d->band_tiles * d->tile_cos == 1);
     NEED(d->cos_last || d->tile_cos == 1 || d->chunks_inner == 1);
-    NEED(d->table == 0 ? d->half % 8 == 0 : 2 * d->half <= d->table); /* a unit to be turned */
+    NEED(d->table == 0 ? d->half % 8 == 0 : d->table >= 2 * 16 * 8); /* two places to turn */
     NEED(!d->flat || (d->strips == 1 && d->chunk_rows <= 16));
     wide_int need = d->partial ? (wide_int)d->segments * 2 * d->lines * d->sum_row * 4 : 0;
     NEED((wide_int)launch->workspace == need);
