@@ -72,7 +72,8 @@ template <typename T> struct Kernel {
     /* byte offsets of gathers: partners in a row, and of blocks; where coefficients come from, by
      * words and by blocks; groups to rows; halves to pairs, with partners swapped too, and back */
     LocalTensor<int32_t> turn, blocks, coef[2], spread, pack, pair, pair_sin, halve[2];
-    /* turn and pair for elements of a table: others only where these are wider */
+    /* turn and pair for elements of a table: others only where these are wider, or where dy has
+     * tails between its rows */
     LocalTensor<int32_t> turn_sin, pair_cos;
 };
 
@@ -167,19 +168,20 @@ AICORE_INLINE void gather(const LocalTensor<T> &to, const LocalTensor<T> &from,
     ResetMask();
 }
 
-/* The same with a table of `entries` for rows that follow each other. */
+/* The same with a table of `entries` for rows of `row` elements that begin every `pitch` elements.
+ */
 template <typename T>
 AICORE_INLINE void gather_rows(const LocalTensor<T> &to, const LocalTensor<T> &from,
                                const LocalTensor<int32_t> &table, uint32_t entries, uint32_t count,
-                               uint32_t unit) {
+                               uint32_t unit, uint32_t row = 1, uint32_t pitch = 1) {
     uint32_t most = (uint32_t)(entries * unit / sizeof(T));
     if (count <= most) {
         gather(to, from, table, 0, count, unit);
         return;
     }
-    for (uint32_t done = 0; done < count; done += most) {
-        gather(to[done], from, table, (uint32_t)(done * sizeof(T)), least(count - done, most),
-               unit);
+    uint32_t step = (uint32_t)(most / row * pitch * sizeof(T));
+    for (uint32_t done = 0, base = 0; done < count; done += most, base += step) {
+        gather(to[done], from, table, base, least(count - done, most), unit);
     }
 }
 
@@ -211,20 +213,45 @@ __aicore__ inline uint32_t in_eights(uint32_t n) {
     return all;
 }
 
-/* Groups of 2 * half units, whose halves change places. */
-__aicore__ inline void make_turn(const LocalTensor<int32_t> &table, uint32_t entries, uint32_t half,
-                                 uint32_t unit) {
+/* Rows for a table of partners, in units: from row to row, what is rotated of them, and half of a
+ * rotation; from row to row where it is gathered from. */
+struct Turn {
+    uint32_t row, used, half, pitch;
+};
+
+/* The two halves of every rotation change places. */
+__aicore__ inline void make_turn(const LocalTensor<int32_t> &table, uint32_t entries, uint32_t unit,
+                                 const Turn &turn) {
+    uint32_t half = turn.half, all = in_eights(turn.row);
+    int32_t far = (int32_t)(unit * half), gap = (int32_t)(unit * (turn.pitch - turn.row));
     if (half == 1) {
-        make_table(table, entries, (int32_t)unit, -(int32_t)unit, (int32_t)unit);
-        return;
+        make_table(table, gap == 0 ? entries : all, (int32_t)unit, -(int32_t)unit, (int32_t)unit);
+        if (gap == 0) return;
+    } else {
+        make_places(table, all, unit);
     }
-    uint32_t all = in_eights(2 * half);
-    make_places(table, all, unit);
-    for (uint32_t at = 0; at < all; at += 2 * half) {
-        add_to_range(table, at, at + half, (int32_t)(unit * half));
-        add_to_range(table, at + half, at + 2 * half, -(int32_t)(unit * half));
+    for (uint32_t row = 0; row * turn.row < all; row++) {
+        uint32_t first = row * turn.row;
+        if (row > 0 && gap != 0) {
+            add_to_range(table, first, first + turn.row, (int32_t)row * gap);
+        }
+        for (uint32_t at = first; half > 1 && at < first + turn.used; at += 2 * half) {
+            add_to_range(table, at, at + half, far);
+            add_to_range(table, at + half, at + 2 * half, -far);
+        }
     }
-    repeat_table(table, all, entries, (int32_t)(unit * all));
+    repeat_table(table, all, entries, (int32_t)(unit * (all / turn.row * turn.pitch)));
+}
+
+/* Rows of elements of T, `pitch` elements apart, in units. */
+template <typename T>
+__aicore__ inline Turn turn_of(const RotaryGradTiling &t, uint32_t pitch, uint32_t unit) {
+    constexpr uint32_t size = sizeof(T);
+    uint32_t half = t.reach * size / unit;
+    if (!t.with_tails) { /* rows are rotations, one after the other */
+        return {2 * half, 2 * half, half, 2 * half};
+    }
+    return {t.pitch * size / unit, (uint32_t)t.row * size / unit, half, pitch * size / unit};
 }
 
 /* [rows][row] -> [rows][group][row], in units. */
@@ -279,8 +306,8 @@ __aicore__ inline void make_halve(const LocalTensor<int32_t> &table, uint32_t en
 
 /* 1 for first partners and -1 for second ones. */
 __aicore__ inline void make_odd_signs(const LocalTensor<float> &signs, uint32_t entries,
-                                      uint32_t half) {
-    uint32_t all = in_eights(2 * half);
+                                      const Turn &turn) {
+    uint32_t half = turn.half, all = in_eights(turn.row);
     if (half == 1) {
         Duplicate(signs, 1.0f, (int32_t)entries);
         vector_done();
@@ -289,8 +316,10 @@ __aicore__ inline void make_odd_signs(const LocalTensor<float> &signs, uint32_t 
         return;
     }
     Duplicate(signs, 1.0f, (int32_t)all);
-    for (uint32_t at = half; at < all; at += 2 * half) {
-        add_to_range(signs, at, at + half, -2.0f);
+    for (uint32_t row = 0; row < all; row += turn.row) {
+        for (uint32_t at = row + half; at < row + turn.used; at += 2 * half) {
+            add_to_range(signs, at, at + half, -2.0f);
+        }
     }
     for (uint32_t done = all; done < entries; done *= 2) {
         vector_done();
@@ -303,7 +332,7 @@ __aicore__ inline void make_odd_signs(const LocalTensor<float> &signs, uint32_t 
  */
 template <typename T> __aicore__ inline void make_coefficients(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
-    uint32_t unit = row_unit<Table<T>>(t), items = (uint32_t)(t.row * sizeof(Table<T>) / unit),
+    uint32_t unit = row_unit<Table<T>>(t), items = (uint32_t)(t.pitch * sizeof(Table<T>) / unit),
              count = t.tile_cos * t.fill * items;
     LocalTensor<int32_t> places = k.swapped.template ReinterpretCast<int32_t>();
     make_spread(places, count, t.fill, items, 4); /* offsets in tables */
@@ -321,15 +350,19 @@ template <typename T> __aicore__ inline void make_coefficients(Kernel<T> &k) {
 template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
     constexpr uint32_t size = sizeof(T), table = sizeof(Table<T>);
-    uint32_t row = (uint32_t)t.row, reach = t.reach, unit = row_unit<T>(t),
+    uint32_t row = t.pitch, unit = row_unit<T>(t),
              each = t.tile_cos * t.fill * row; /* of cos, with rows repeated */
-    make_turn(k.turn, t.turn, reach * size / unit, unit);
+    uint32_t dy_row = t.wide > 0 && t.turn_unit < 32 ? (uint32_t)t.dy_row : row;
+    make_turn(k.turn, t.turn, unit, turn_of<T>(t, dy_row, unit));
     if (t.turn_unit == 32) {
-        make_turn(k.blocks, t.tile / BLOCK, reach / BLOCK, 32);
-        Duplicate(k.w_dy, 0.0f, (int32_t)t.tile); /* gathers read up to a repeat too much */
+        make_turn(k.blocks, t.tile / BLOCK, 32, turn_of<float>(t, row, 32));
+        /* gathers read up to a repeat too much, but not beyond the tile */
+        Mins(k.blocks, k.blocks, (int32_t)(4 * t.tile - 32), (int32_t)(t.tile / BLOCK));
+        Duplicate(k.w_dy, 0.0f, (int32_t)t.tile);
     }
-    if constexpr (MIXED<T>) {
-        make_turn(k.turn_sin, t.sums, reach, table);
+    if (t.wide > 0) {
+        uint32_t sin_unit = row_unit<Table<T>>(t);
+        make_turn(k.turn_sin, t.sums, sin_unit, turn_of<Table<T>>(t, row, sin_unit));
     }
     if (t.planes) {
         make_pair(k.pair, t.pair, row, size, false);
@@ -353,7 +386,7 @@ template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
                     32);
         Duplicate(k.rows[0], 0.0f, (int32_t)(2 * t.rows_floats));
     }
-    make_odd_signs(k.signs, up(each, LANES), reach);
+    make_odd_signs(k.signs, up(each, LANES), turn_of<float>(t, row, 4));
     /* what is rounded up to repeats */
     Duplicate(k.spare, 0.0f, (int32_t)(2 * t.fill * t.sums));
     Duplicate(k.swapped, 0.0f, (int32_t)(2 * t.fill * t.sums));
@@ -416,7 +449,7 @@ template <typename T> __aicore__ inline void place_slots(Kernel<T> &k) {
     k.dy_in[1] = k.dy_in[0][(places - 1) * tile];
     if (t.with_x) {
         k.x_in[0] = k.dy_in[0][places * tile + shift];
-        k.x_in[1] = k.x_in[0][(size / 2 - 1) * tile];
+        k.x_in[1] = k.x_in[0][(size / 2 - 1) * (t.x_bytes / size)];
         k.sum_out[0] = k.out_sum.template Get<Table<T>>();
         k.sum_out[1] = k.sum_out[0][t.sum_bytes / sizeof(Table<T>)];
     }
@@ -440,7 +473,7 @@ template <typename T> __aicore__ inline void place_work(Kernel<T> &k) {
     k.rows[1] = t.group > t.fill ? k.rows[0][t.rows_floats] : k.sines;
     if constexpr (sizeof(Table<T>) == 2) {
         k.coarse[0] = all[t.coarse_at].template ReinterpretCast<T>();
-        k.coarse[1] = k.coarse[0][up(t.tile_cos * t.fill * (uint32_t)t.row, LANES)];
+        k.coarse[1] = k.coarse[0][up(t.tile_cos * t.fill * t.pitch, LANES)];
     }
     k.sums = all[t.sums_at];
     k.signs = all[t.signs_at];
@@ -452,7 +485,7 @@ template <typename T> __aicore__ inline void place_work(Kernel<T> &k) {
     k.pack = tables[t.pack_at];
     k.pair = tables[t.pair_at];
     k.pair_sin = k.pair[t.pair];
-    k.turn_sin = MIXED<T> ? tables[t.wide_at] : k.turn;
+    k.turn_sin = t.wide > 0 ? tables[t.wide_at] : k.turn;
     k.pair_cos = MIXED<T> ? k.turn_sin[t.wide] : k.pair;
     k.halve[0] = tables[t.halve_at];
     k.halve[1] = k.halve[0][t.halves];
@@ -476,8 +509,8 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     }
     pipe.InitBuffer(k.work, t.work_bytes);
     /* shift_bytes put x and dx in other banks than dy and work */
-    uint32_t places = k.places + t.with_x * (uint32_t)(sizeof(T) / 2);
-    pipe.InitBuffer(k.in, places * t.tile_bytes + t.shift_bytes);
+    uint32_t x = t.with_x * (uint32_t)(sizeof(T) / 2) * t.x_bytes;
+    pipe.InitBuffer(k.in, k.places * t.tile_bytes + x + t.shift_bytes);
     pipe.InitBuffer(k.out_dx, t.tile_bytes + t.shift_bytes);
     pipe.InitBuffer(k.in_cos, 2 * t.cos_bytes);
     if (t.with_x) {

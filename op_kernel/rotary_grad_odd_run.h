@@ -137,7 +137,7 @@ AICORE_INLINE void finish_sums(Kernel<T> &k, const Rows &rows, uint32_t count, R
     if (second && t.planes) {
         gather(k.sum_out[1], dsin, k.halve[1], 0, count, sizeof(C));
     } else if (second) {
-        gather_rows(k.sum_out[1], dsin, k.turn_sin, MIXED<T> ? t.sums : t.turn, count,
+        gather_rows(k.sum_out[1], dsin, k.turn_sin, t.wide > 0 ? t.sums : t.turn, count,
                     row_unit<C>(t));
     }
     if (first && t.planes) {
@@ -149,16 +149,18 @@ AICORE_INLINE void finish_sums(Kernel<T> &k, const Rows &rows, uint32_t count, R
 template <typename T>
 AICORE_INLINE void store_sums(Kernel<T> &k, const Rows &rows, int64_t line, uint32_t count, Run run,
                               bool first, bool second) {
-    int64_t at = line * k.t->row;
+    const RotaryGradTiling &t = *k.t;
+    int64_t at = line * t.row;
+    uint32_t lines = count / t.pitch;
     WaitFlag<HardEvent::MTE3_V>(k.slots.sum_free);
     finish_sums(k, rows, count, run, first, second);
     SetFlag<HardEvent::V_MTE3>(k.slots.sum_full);
     WaitFlag<HardEvent::V_MTE3>(k.slots.sum_full);
     if (first) {
-        store_run(k.sum[0][at], k.sum_out[0], count);
+        store_table(t, k.sum[0][at], k.sum_out[0], lines);
     }
     if (second) {
-        store_run(k.sum[1][at], k.sum_out[1], count);
+        store_table(t, k.sum[1][at], k.sum_out[1], lines);
     }
     SetFlag<HardEvent::MTE3_V>(k.slots.sum_free);
 }
@@ -170,7 +172,7 @@ __aicore__ inline void store_partial(Kernel<T> &k, const Rows &rows, const Tile 
     uint32_t count = tile.shape->count;
     LocalTensor<float> dcos = k.sum_out[0].template ReinterpretCast<float>(),
                        dsin = k.sum_out[1].template ReinterpretCast<float>();
-    GlobalTensor<float> to = k.partial[tile.segment * 2 * t.plane + tile.line * t.row];
+    GlobalTensor<float> to = k.partial[tile.segment * 2 * t.plane + tile.line * t.pitch];
     WaitFlag<HardEvent::MTE3_V>(k.slots.sum_free);
     Muls(dcos, rows.dcos, 1.0f, (int32_t)count);
     Muls(dsin, rows.dsin, 1.0f, (int32_t)count);
@@ -210,7 +212,7 @@ AICORE_INLINE void close_band(Kernel<T> &k, const Tile &tile, const Rows &rows) 
 template <typename T>
 __aicore__ inline void join_rows(Kernel<T> &k, int64_t line, uint32_t lines, uint32_t which) {
     const RotaryGradTiling &t = *k.t;
-    uint32_t count = lines * (uint32_t)t.row, pitch = up(count, BLOCK);
+    uint32_t count = lines * t.pitch, pitch = up(count, BLOCK);
     uint32_t most = least(ROTARY_FOLD, t.tile_bytes / 4 / pitch);
     vector_done();
     Duplicate(k.sums, 0.0f, (int32_t)pitch);
@@ -219,7 +221,7 @@ __aicore__ inline void join_rows(Kernel<T> &k, int64_t line, uint32_t lines, uin
         uint32_t n = (uint32_t)(left < most ? left : (int64_t)most);
         LocalTensor<float> in = k.dy_in[0].template ReinterpretCast<float>();
         WaitFlag<HardEvent::V_MTE2>(k.slots.in_free[0]);
-        copy_in(in, k.partial[(segment * 2 + which) * t.plane + line * t.row], n,
+        copy_in(in, k.partial[(segment * 2 + which) * t.plane + line * t.pitch], n,
                 (int64_t)count * 4, (2 * t.plane - count) * 4, 0, 0);
         SetFlag<HardEvent::MTE2_V>(k.slots.in_full[0]);
         WaitFlag<HardEvent::MTE2_V>(k.slots.in_full[0]);

@@ -1,221 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One tile of the contiguous path (rotary_grad_odd.h): into the UB, dx out of it, the terms of dcos
- * and dsin summed over the slabs. What follows from the shape of a tile is worked out when the
- * shape changes, which is rare.
+ * and dsin summed over the slabs.
  */
 #ifndef ROTARY_GRAD_ODD_TILE_H
 #define ROTARY_GRAD_ODD_TILE_H
 
-#include "rotary_grad_odd.h"
+#include "rotary_grad_odd_tail.h"
 
 namespace odd {
-
-/* Copies at regular steps, in elements; count, length, gap and skip of each as in copy_in. */
-struct Moves {
-    uint32_t copies, ub;
-    int64_t gm;
-    uint32_t count;
-    int64_t length, gap, skip;
-    /* whole blocks: takes a third of the scalar work */
-    bool plain;
-    DataCopyParams in, out;
-};
-
-/* Steps from the most rows that a group may have, 2040 / 2, to one. */
-constexpr uint32_t FOLDS = 10;
-
-/* The shape of a tile. */
-struct Shape {
-    /* it follows from these: `rows` inner steps of each of cos_rows */
-    uint32_t cos_rows, rows;
-    uint32_t slabs, span, elements;
-    /* elements of a slab without what fills its last block, of rows of cos, of such with repeats */
-    uint32_t run, count, each;
-    /* rows of a group in the last slab */
-    uint32_t last;
-    Moves in, out, out_last;
-    /* the calls are there: */
-    bool planned;
-    Run all, some;
-    /* from groups to rows: rows that are left, and how the others are added to them */
-    uint32_t folds, kept[FOLDS];
-    Grid fold[FOLDS];
-    /* sums of slabs become neighbours, dcos and dsin, and are folded as one */
-    bool joined;
-    /* a slab against every whole slab, and the part of one behind them */
-    Grid times;
-    uint32_t whole;
-    Run left;
-};
-
-/* Where a tile is. */
-struct Tile {
-    Shape *shape;
-    /* row of cos, counted over all slabs; the first row of dy */
-    int64_t line, first;
-    /* the first and the last chunk of these rows of cos; chunks so far */
-    bool opens, closes;
-    int64_t done, segment;
-    /* where it has been fetched to, and cos */
-    uint32_t slot, cos_slot;
-    /* there is one */
-    bool there;
-};
-
-__aicore__ inline void plan_moves(Moves &m, uint32_t copies, uint32_t ub, int64_t gm,
-                                  uint32_t count, int64_t length, int64_t gap, int64_t skip) {
-    if (gap == 0 && skip == 0 && length % 32 == 0) {
-        length *= count;
-        count = 1;
-    }
-    m.copies = copies;
-    m.ub = ub;
-    m.gm = gm;
-    m.count = count;
-    m.length = length;
-    m.gap = gap;
-    m.skip = skip;
-    m.plain = (length | gap) % 32 == 0 && (length | gap) < 65536 * 32;
-    if (m.plain) {
-        Narrow16 far = Narrow16(gap / 32), near = Narrow16(skip), blocks = Narrow16(length / 32);
-        m.in = DataCopyParams(Narrow16(count), blocks, far, near);
-        m.out = DataCopyParams(Narrow16(count), blocks, near, far);
-    }
-}
-
-template <typename T> __aicore__ inline void plan_copies(const RotaryGradTiling &t, Shape &s) {
-    constexpr int64_t size = sizeof(T);
-    int64_t row = t.row * size;
-    s.out_last.copies = 0;
-    if (t.cos_last) {
-        int64_t rows = s.cos_rows * t.cos_stride;
-        plan_moves(s.in, 1, 0, 0, s.slabs, rows * row, (t.inner_stride - rows) * row, 0);
-        s.out = s.in;
-        return;
-    }
-    if (s.cos_rows == 1) { /* as in memory */
-        plan_moves(s.in, 1, 0, 0, 1, s.rows * row, 0, 0);
-        s.out = s.in;
-        return;
-    }
-    uint32_t group = t.group * (uint32_t)t.row;
-    /* On the way in, what a last group lacks comes from the rows behind it, and is not used. */
-    bool even = s.last == t.group;
-    if (s.slabs > s.cos_rows) { /* the groups of a row of cos follow each other in memory */
-        int64_t skip = (s.cos_rows - 1) * group * size / 32;
-        uint32_t whole = even ? s.slabs : s.slabs - 1;
-        plan_moves(s.in, s.cos_rows, group, t.cos_stride * t.row, s.slabs, group * size, 0, skip);
-        plan_moves(s.out, s.cos_rows, group, t.cos_stride * t.row, whole, group * size, 0, skip);
-    } else {
-        plan_moves(s.in, s.slabs, s.span, group, s.cos_rows, group * size,
-                   (t.cos_stride - t.group) * row, 0);
-        s.out = s.in;
-        s.out.copies = even ? s.slabs : s.slabs - 1;
-    }
-    if (!even) {
-        int64_t length = s.last * row;
-        plan_moves(s.out_last, 1, 0, 0, s.cos_rows, length, t.cos_stride * row - length,
-                   group * size / 32 - (length + 31) / 32);
-    }
-}
-
-/* What it takes to fetch a tile, so that this is soon done. */
-template <typename T>
-__aicore__ inline void shape_tile(const RotaryGradTiling &t, Shape &s, uint32_t cos_rows,
-                                  uint32_t rows) {
-    uint32_t row = (uint32_t)t.row;
-    s.cos_rows = cos_rows;
-    s.rows = rows;
-    s.count = cos_rows * row;
-    s.each = t.fill * s.count;
-    s.run = t.group * s.count;
-    if (t.cos_last) {
-        s.slabs = rows;
-        s.last = t.group;
-        s.span = up(s.run, 32 / sizeof(T));
-        s.elements = s.slabs * s.span;
-    } else {
-        s.slabs = (rows + t.group - 1) / t.group;
-        s.last = rows - (s.slabs - 1) * t.group;
-        s.span = s.run;
-        s.elements = cos_rows == 1 ? rows * row : s.slabs * s.span;
-    }
-    plan_copies<T>(t, s);
-    s.planned = false;
-}
-
-/* The last step leaves rows that follow each other. */
-__aicore__ inline void plan_folds(const RotaryGradTiling &t, Shape &s) {
-    uint32_t row = (uint32_t)t.row, group = t.group * row, n = s.slabs > 1 ? t.group : s.last;
-    for (s.folds = 0; n > t.fill; s.folds++) {
-        uint32_t kept = up((n + 1) / 2, t.fill);
-        Strides far = {kept == 1 ? row : group, group, group};
-        plan_rows(s.fold[s.folds], far, s.joined ? 2 * s.cos_rows : s.cos_rows, {0, 0, 0}, 1,
-                  (n - kept) * row);
-        s.kept[s.folds] = n = kept;
-    }
-}
-
-__aicore__ inline void plan_calls(const RotaryGradTiling &t, Shape &s) {
-    uint32_t span = s.span;
-    s.whole = s.elements / span;
-    s.left = run_of(s.elements - s.whole * span);
-    s.all = run_of(s.elements);
-    /* what comes from groups is in a place of its own, with room for whole repeats */
-    s.some = run_of(t.group > 1 ? up(s.count, LANES) : s.count);
-    Strides far = {span, 0, span};
-    if (s.whole > 0) {
-        plan_rows(s.times, far, s.whole, {0, 0, 0}, 1, span);
-    }
-    s.joined = t.group > 1 && s.run == s.span && s.cos_rows == t.tile_cos &&
-               2 * s.cos_rows <= REPEATS && s.slabs - (s.last < t.group) > 1;
-    plan_folds(t, s);
-    s.planned = true;
-}
-
-/* IN: to the UB. At least one copy. */
-template <typename T, bool IN>
-AICORE_INLINE void move(const Moves &m, LocalTensor<T> ub, GlobalTensor<T> gm) {
-    for (uint32_t left = m.copies;;) {
-        if (m.plain) {
-            if constexpr (IN) {
-                DataCopy(ub, gm, m.in);
-            } else {
-                DataCopy(gm, ub, m.out);
-            }
-        } else if constexpr (IN) {
-            copy_in(ub, gm, m.count, m.length, m.gap, m.skip, 0);
-        } else {
-            copy_out(gm, ub, m.count, m.length, m.gap, m.skip);
-        }
-        if (--left == 0) {
-            return;
-        }
-        ub = ub[m.ub];
-        gm = gm[m.gm];
-    }
-}
-
-/* Neighbours to memory or from there. */
-template <typename T>
-AICORE_INLINE void load_run(const LocalTensor<T> &to, const GlobalTensor<T> &from, uint32_t count) {
-    if (count * sizeof(T) % 32 == 0) {
-        DataCopy(to, from, count);
-    } else {
-        copy_in(to, from, 1, (int64_t)count * sizeof(T), 0, 0, 0);
-    }
-}
-
-template <typename T>
-AICORE_INLINE void store_run(const GlobalTensor<T> &to, const LocalTensor<T> &from,
-                             uint32_t count) {
-    if (count * sizeof(T) % 32 == 0) {
-        DataCopy(to, from, count);
-    } else {
-        copy_out(to, from, 1, (int64_t)count * sizeof(T), 0, 0);
-    }
-}
 
 /* cos, sin and dy. */
 template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
@@ -225,13 +18,12 @@ template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
         const LocalTensor<Table<T>> &in = k.cos_in[tile.cos_slot];
         int64_t at = tile.line * t.row;
         WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[tile.cos_slot]);
-        load_run(in, k.cos[at], s.count);
-        load_run(in[t.cos_bytes / 2 / sizeof(Table<T>)], k.sin[at], s.count);
+        load_table(t, in, k.cos[at], s.cos_rows);
+        load_table(t, in[t.cos_bytes / 2 / sizeof(Table<T>)], k.sin[at], s.cos_rows);
         SetFlag<HardEvent::MTE2_V>(k.slots.cos_full[tile.cos_slot]);
     }
-    int64_t at = tile.first * t.row;
     WaitFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
-    move<T, true>(s.in, k.dy_in[tile.slot], k.dy[at]);
+    move<T, true>(s.in, k.dy_in[tile.slot], k.dy[tile.first * t.dy_row]);
 }
 
 /* The last of what a tile needs. */
@@ -240,7 +32,11 @@ template <typename T> AICORE_INLINE void fetch_x(Kernel<T> &k, const Tile &tile)
     if (t.with_x) {
         uint32_t slot = sizeof(T) == 4 ? tile.slot : 0;
         WaitFlag<HardEvent::V_MTE2>(k.x_free[slot]);
-        move<T, true>(tile.shape->in, k.x_in[slot], k.x[tile.first * t.row]);
+        if (t.with_tails) {
+            fetch_columns(k, tile, k.x_in[slot]);
+        } else {
+            move<T, true>(tile.shape->in, k.x_in[slot], k.x[tile.first * t.dy_row]);
+        }
     }
     SetFlag<HardEvent::MTE2_V>(k.slots.in_full[tile.slot]);
 }
@@ -270,7 +66,7 @@ template <typename T> AICORE_INLINE void turn_cosines(Kernel<T> &k, const Tile &
         gather_rows(to[0], cos, k.pair_cos, MIXED<T> ? t.sums : t.pair, s.count, sizeof(C));
         gather(to[1], sin, k.pair_sin, 0, s.count, sizeof(C));
     } else {
-        gather_rows(to[1], sin, k.turn_sin, MIXED<T> ? t.sums : t.turn, s.count, unit);
+        gather_rows(to[1], sin, k.turn_sin, t.wide > 0 ? t.sums : t.turn, s.count, unit);
         if constexpr (sizeof(C) == 4) {
             Muls(to[0], cos, 1.0f, (int32_t)s.count);
         }
@@ -307,19 +103,6 @@ template <typename T> AICORE_INLINE void spread_cosines(Kernel<T> &k, const Tile
     if (k.t->group > k.t->fill) {
         gather_blocks(k.cosines, k.rows[0], k.spread, tile.shape->run);
         gather_blocks(k.sines, k.rows[1], k.spread, tile.shape->run);
-    }
-}
-
-/* By a gather: partners in each other's place, slab by slab where slabs have gaps. */
-template <typename T>
-AICORE_INLINE void gather_tile(const Shape &s, const LocalTensor<T> &to, const LocalTensor<T> &from,
-                               const LocalTensor<int32_t> &table, uint32_t entries, uint32_t unit) {
-    if (s.run == s.span) {
-        gather_rows(to, from, table, entries, s.elements, unit);
-        return;
-    }
-    for (uint32_t i = 0; i < s.slabs; i++) {
-        gather_rows(to[i * s.span], from[i * s.span], table, entries, s.run, unit);
     }
 }
 
@@ -397,7 +180,7 @@ AICORE_INLINE Heap heap_of(const RotaryGradTiling &t, const Shape &s,
                            const LocalTensor<float> &at) {
     Heap heap = {at, s.slabs, s.span};
     if (s.last < t.group && s.slabs > 1) {
-        uint32_t row = (uint32_t)t.row, group = t.group * row;
+        uint32_t row = t.pitch, group = t.group * row;
         heap.slabs--;
         strided<ADD>(at, group, at, group, at[heap.slabs * s.span], group, s.cos_rows,
                      s.last * row);
@@ -418,7 +201,7 @@ AICORE_INLINE void pack_rows(Kernel<T> &k, const LocalTensor<float> &to,
                              const LocalTensor<float> &from, uint32_t n, uint32_t count) {
     uint32_t step = 2 * k.t->sums;
     for (uint32_t i = 0; i < n; i++) {
-        gather(to[i * step], from, k.pack, (uint32_t)(4 * i * k.t->row), count, 4);
+        gather(to[i * step], from, k.pack, (uint32_t)(4 * i * k.t->pitch), count, 4);
     }
     vector_done();
     Run run = run_of(up(count, LANES));
@@ -438,7 +221,7 @@ template <typename T>
 AICORE_INLINE void fold(Kernel<T> &k, const Shape &s, const LocalTensor<float> &room,
                         const LocalTensor<float> &at, uint32_t count) {
     const RotaryGradTiling &t = *k.t;
-    uint32_t row = (uint32_t)t.row, n = s.slabs > 1 ? t.group : s.last;
+    uint32_t row = t.pitch, n = s.slabs > 1 ? t.group : s.last;
     for (uint32_t i = 0; i < s.folds; i++) {
         const Grid &grid = s.fold[i];
         n = s.kept[i];
@@ -510,13 +293,13 @@ template <typename T> AICORE_INLINE void store_dx(Kernel<T> &k, const Tile &tile
     const LocalTensor<T> &out = k.dx_out;
     SetFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);
     WaitFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);
-    int64_t at = tile.first * k.t->row;
+    int64_t row = k.t->dy_row, at = tile.first * row;
     if (s.out.copies > 0) {
         move<T, false>(s.out, out, k.dx[at]);
     }
     if (s.out_last.copies > 0) {
-        uint32_t whole = s.slabs - 1;
-        move<T, false>(s.out_last, out[whole * s.span], k.dx[at + whole * k.t->group * k.t->row]);
+        uint32_t rows = (s.slabs - 1) * k.t->group;
+        move<T, false>(s.out_last, out[rows * s.cos_rows * (uint32_t)row], k.dx[at + rows * row]);
     }
     SetFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
 }
@@ -535,8 +318,12 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         spread_cosines(k, tile);
     }
     if constexpr (wide) {
-        dy = k.dy_in[tile.slot];
         x = k.x_in[tile.slot];
+    }
+    if (t.with_tails) {
+        widen_columns(k, tile);
+    } else if constexpr (wide) {
+        dy = k.dy_in[tile.slot];
         dx = k.dx_out;
         if (t.planes) {
             gather_tile(s, k.spare, dy, k.pair, t.pair, 4);
@@ -547,12 +334,12 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         gather_tile(s, k.swapped, dy, k.turn, t.turn, 4);
     } else {
         widen(k, tile);
-        if (next.there) {
-            if (k.places == 1) {
-                fetch(k, next);
-            }
-            fetch_x(k, next);
+    }
+    if (!wide && next.there) {
+        if (k.places == 1) {
+            fetch(k, next);
         }
+        fetch_x(k, next);
     }
     vector_done();
     times_slab(s, spare, k.sines, k.swapped);
@@ -571,6 +358,9 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         add_slabs(dsin, few);
     }
     WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
+    if (t.with_tails) {
+        keep_rows(k, tile);
+    }
     times_slab(s, dx, k.cosines, dy);
     if (sizeof(Table<T>) == 2 && next.opens) {
         turn_cosines(k, next);
@@ -585,7 +375,9 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         widen_cosines(k, next);
     }
     vector_done();
-    if constexpr (!wide) {
+    if (t.with_tails) {
+        put_columns(k, s, dx);
+    } else if constexpr (!wide) {
         convert(k.dx_out, dx, s.all);
     }
     store_dx(k, tile);

@@ -32,8 +32,9 @@
  *     strips   | 0  | 1  | 2  | 3  | | 0  | 1  | 2  | 3  | |
  *
  * cos may have fewer columns than dy: `row` elements of a row of dy, from `slice` on, are rotated,
- * the others, its tails, are dx as they are. Where everything begins at 32-byte blocks, rows are in
- * the UB with their tails (with_tails); otherwise the parts of a row come and go by themselves.
+ * the others, its tails, are dx as they are. Where rows of dy and their rotated columns begin at
+ * 32-byte blocks, rows are in the UB with their tails (with_tails); otherwise the parts of a row
+ * come and go by themselves.
  *
  * A piece of work is `unit` lines and one segment. Neighbouring pieces are one core's.
  */
@@ -192,6 +193,11 @@ typedef struct RotaryGradTiling {
     uint32_t wide_at;
     /* rows of dy and dx are in the UB with their tails */
     uint32_t with_tails;
+    /* elements of a row of cos in the UB, and of the rotated columns of a row of dy; more than
+     * `row` only beside tails, up to the end of a block */
+    uint32_t pitch;
+    /* bytes of a place for x: of its rotated columns alone, up to the end of a block */
+    uint32_t x_bytes;
 } RotaryGradTiling;
 
 #endif

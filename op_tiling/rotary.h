@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The three parts of the rotary tiling: rotary_tiling.c checks the node, rotary_plan.c cuts up the
- * work, rotary_ub.c lays out the UB.
+ * The parts of the rotary tiling: rotary_tiling.c checks the node, rotary_plan.c cuts up the work,
+ * rotary_ub.c lays out the UB; rotary_odd.c does both for the contiguous path, and rotary_cost.c
+ * says which of the two is faster.
  */
 #ifndef ASCGRAD_OP_TILING_ROTARY_H
 #define ASCGRAD_OP_TILING_ROTARY_H
@@ -19,6 +20,9 @@ struct rotary_axes {
     int64_t k0, r0, k1, r1;
 };
 
+/* Ways to do it: the better one, the general path, the contiguous one wherever it can be taken. */
+enum rotary_path { CHOSEN = 0, GENERAL, CONTIGUOUS };
+
 struct rotary_work {
     enum rotary_mode mode;
     struct rotary_axes axes;
@@ -28,18 +32,23 @@ struct rotary_work {
     /* bytes of an element of dy, and of cos */
     int64_t size, table;
     bool with_x;
-    /* the contiguous path is no choice */
-    bool plain;
+    /* the path, if there is no choice */
+    enum rotary_path path;
 };
 
-/* Fills the tiling data and, but for the data, the launch. */
+/* Fills the tiling data and, but for the data, the launch. With CONTIGUOUS, calls that cannot go
+ * there go the general way. */
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch);
 
-/* The contiguous path, rotary_odd.c. Whether the call is for that path; outer: steps outside of
- * inner. */
+/* The contiguous path, rotary_odd.c. Whether a call can go there, and how its partners are found;
+ * outer: steps outside of inner. */
 bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
                              int64_t size, int64_t table);
+
+/* Whether it is faster for a call without tails. */
+bool ascgrad_rotary_odd_worth(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
+                              int64_t size, int64_t table);
 
 /* Lays the axes out for it. Returns the steps outside of inner. */
 int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t size);
@@ -54,6 +63,14 @@ int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit);
 
 /* Chunks, tiles and the UB for t->levels and t->partial. False: the UB is too small. */
 bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size, int64_t table);
+
+/* What a plan takes, in cycles of the busiest core, of data in memory and in the L2 cache
+ * (rotary_cost.c). */
+struct rotary_cost {
+    int64_t memory, cache;
+};
+struct rotary_cost ascgrad_rotary_cost(const RotaryGradTiling *t, uint32_t kernel_mode,
+                                       int64_t size, int64_t table);
 
 /* The same for the first generation of the 910 (rotary_910.c), and what it asks beyond. */
 ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,

@@ -124,7 +124,7 @@ ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,
                                        const struct ascgrad_chip *chip, RotaryGradTiling *t,
                                        struct ascgrad_launch *launch, struct ascgrad_error *error) {
     struct rotary_work plain = *work;
-    plain.plain = true; /* whose order of sums is this kernel's */
+    plain.path = GENERAL; /* whose order of sums is this kernel's */
     ascgrad_rotary_plan(&plain, chip, t, launch);
     int64_t half = t->half * work->size, pieces = 1;
     launch->key = ROTARY_FIRST;

@@ -70,16 +70,17 @@ static int64_t rows_table(int64_t entries, int64_t row) {
  * Operands of one call are 256 bytes apart, modulo 512: dy and swapped against x, spare, cos and
  * sin. */
 static void lay_out(RotaryGradTiling *t, int64_t size, int64_t table) {
-    bool narrow = size == 2, spread = t->group > t->fill;
+    bool narrow = size == 2, apart = narrow || t->with_tails, spread = t->group > t->fill;
     int64_t tile = banks(t->tile), sums = most(tile, banks(2 * t->fill * t->sums)),
-            slab = banks(t->cosines), row = t->row, each = t->tile_cos * t->fill * row,
+            slab = banks(t->cosines), row = t->pitch, each = t->tile_cos * t->fill * row,
             unit = table == 2 && t->reach % 2 ? 2 : 4, items = t->fill * row * table / unit;
     t->rows_floats = (uint32_t)round_up(each + t->fill * row, LANES);
     t->coefs = t->fill > 1 ? (uint32_t)rows_table(t->tile_cos * items, items) : 0;
     t->halves = t->planes ? (uint32_t)rows_table(t->sums, row) : 0;
-    t->wide = table > size ? (uint32_t)rows_table(t->sums, 2 * t->reach) : 0;
+    bool other = table > size || (t->with_tails && narrow && t->turn_unit < 32);
+    t->wide = other ? (uint32_t)rows_table(t->sums, t->with_tails ? row : 2 * t->reach) : 0;
     const struct part part[PARTS] = {
-        {NULL, narrow ? tile : 0},
+        {NULL, apart ? tile : 0},
         {&t->swap_at, sums},
         {NULL, SHIFT},
         {&t->x_at, narrow && t->with_x ? tile : 0},
@@ -87,11 +88,11 @@ static void lay_out(RotaryGradTiling *t, int64_t size, int64_t table) {
         {&t->cosines_at, slab},
         {&t->other_at, slab},
         {&t->rows_at, spread ? 2 * t->rows_floats : 0},
-        {&t->signs_at, most(banks(each), in_eights(2 * t->reach))},
+        {&t->signs_at, most(banks(each), in_eights(t->with_tails ? row : 2 * t->reach))},
         {&t->sums_at, most(1, t->levels) * 2 * t->sums},
         {&t->coarse_at, table == 2 ? round_up(each, LANES) : 0},
         {&t->table_at, t->turn},
-        {&t->blocks_at, t->turn_unit == 32 ? most(LANES, t->tile / 8) : 0},
+        {&t->blocks_at, t->turn_unit == 32 ? rows_table(t->tile / 8, t->reach / 4) : 0},
         {&t->coef_at, 2 * t->coefs},
         {&t->spread_at, spread ? rows_table(round_up(t->cosines, 64) / 8, t->group * row / 8) : 0},
         {&t->pack_at, t->fill > 1 ? t->sums + rows_table(t->sums, row) : 0},
@@ -108,12 +109,19 @@ static void lay_out(RotaryGradTiling *t, int64_t size, int64_t table) {
     }
     t->work_bytes = (uint32_t)round_up(4 * (at + 1), 512);
     t->shift_bytes = 4 * SHIFT;
-    t->tile_bytes = (uint32_t)(round_up(t->tile * size, 512));
+    t->tile_bytes = t->x_bytes = (uint32_t)(round_up(t->tile * size, 512));
+    if (t->with_tails) {
+        int64_t rows = ceil_div(t->tile, row), columns = round_up(t->row, GM_BLOCK / size);
+        int64_t sum = 4 * t->tile_cos * row; /* of a segment, which comes there too */
+        t->tile_bytes = (uint32_t)round_up(most(rows * t->dy_row * size, sum), 512);
+        t->x_bytes = (uint32_t)round_up(rows * columns * size, 512);
+    }
     t->cos_bytes = (uint32_t)(2 * round_up(t->sums * table, 32));
     t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : table), 32);
-    int64_t tiles = 1 + ROTARY_ODD_PLACES(t->fill, size) + t->with_x * size / 2;
+    int64_t tiles = 1 + ROTARY_ODD_PLACES(t->fill, size);
     t->ub_bytes = (uint32_t)(t->work_bytes + 2 * t->shift_bytes + tiles * t->tile_bytes +
-                             2 * t->cos_bytes + (t->with_x ? 2 * t->sum_bytes : 0));
+                             t->with_x * size / 2 * t->x_bytes + 2 * t->cos_bytes +
+                             (t->with_x ? 2 * t->sum_bytes : 0));
 }
 
 /* Entries of a table for at least `entries` units of so many bytes: whole periods, whole blocks. */
@@ -121,17 +129,17 @@ static uint32_t table_of(int64_t period, int64_t entries, int64_t unit) {
     while (period * unit % 32 != 0) {
         period *= 2;
     }
-    return (uint32_t)most(64, round_up(entries, period));
+    return (uint32_t)round_up(most(LANES, entries), period);
 }
 
 /* Fills what follows from rows, cos_rows and group. False: it does not fit the UB. */
 static bool fill_with(RotaryGradTiling *t, int64_t size, int64_t table, int64_t rows,
                       int64_t cos_rows, int64_t group, int64_t entries) {
-    int64_t block = GM_BLOCK / size, row = cos_rows * t->row;
+    int64_t block = t->with_tails ? 1 : GM_BLOCK / size, row = cos_rows * t->pitch;
     int64_t span = t->cos_last ? round_up(group * row, block) : group * row;
     t->group = (uint32_t)group;
-    t->fill = group > 1 ? (uint32_t)rows_per_block(4 * t->row) : 1;
-    if (group * t->row % 8 != 0) {
+    t->fill = group > 1 ? (uint32_t)rows_per_block(4 * t->pitch) : 1;
+    if (group * t->pitch % 8 != 0) {
         t->fill = (uint32_t)group;
     }
     t->tile_cos = (uint32_t)cos_rows;
@@ -139,15 +147,16 @@ static bool fill_with(RotaryGradTiling *t, int64_t size, int64_t table, int64_t 
     t->cosines = (uint32_t)round_up(span, 64);
     t->sums = (uint32_t)round_up(row, LANES);
     t->tile = (uint32_t)round_up(span * (t->cos_last ? rows : ceil_div(rows, group)), 64);
-    bool pairs = t->reach == 1, gaps = t->cos_last && group * t->row % block != 0;
+    bool pairs = t->reach == 1, gaps = t->cos_last && group * t->pitch % block != 0;
     int64_t unit = size == 2 && t->reach % 2 ? 2 : 4;
-    t->turn_unit = size == 4 ? 4 : pairs ? 0 : t->reach % 8 == 0 && !gaps ? 32 : (uint32_t)unit;
+    bool shifts = pairs && !t->with_tails;
+    t->turn_unit = size == 4 ? 4 : shifts ? 0 : t->reach % 8 == 0 && !gaps ? 32 : (uint32_t)unit;
     int64_t turned = t->turn_unit == 0 || t->turn_unit == 32 ? row : t->tile;
     /* tables that others are made of have all of their rows */
     int64_t need = t->fill > 1 ? row : 0;
     turned = most(least(entries, turned * size / unit), need * size / unit);
-    t->turn = table_of(2 * t->reach * size / unit, turned, unit);
-    t->pair = t->planes ? table_of(t->row, most(least(entries, t->tile), need), size) : 0;
+    t->turn = table_of((t->with_tails ? t->pitch : 2 * t->reach) * size / unit, turned, unit);
+    t->pair = t->planes ? table_of(t->pitch, most(least(entries, t->tile), need), size) : 0;
     lay_out(t, size, table);
     return t->ub_bytes <= SMALLEST_UB;
 }
@@ -161,9 +170,9 @@ static bool fill_in(RotaryGradTiling *t, int64_t size, int64_t table, int64_t ro
 /* Rows of a group for `rows` rows that share a row of cos: whole blocks in the UB, and blocks of
  * memory that copies are not charged more for than they hold. */
 static int64_t group_of(const RotaryGradTiling *t, int64_t rows, int64_t size) {
-    int64_t group = rows_per_block(t->row * size);
+    int64_t group = rows_per_block(t->pitch * size);
     while (rows % (2 * group) == 0 &&
-           (group * t->row * size < LEAST_BLOCK || rows >= 2 * group * FEW)) {
+           (group * t->pitch * size < LEAST_BLOCK || rows >= 2 * group * FEW)) {
         group *= 2;
     }
     return group;
@@ -172,19 +181,19 @@ static int64_t group_of(const RotaryGradTiling *t, int64_t rows, int64_t size) {
 /* What a tile costs, in calls, besides what its elements do: copies and calls for slabs, and cos
  * and sin repeated to a slab. */
 static int64_t cost_of(const RotaryGradTiling *t, int64_t cos_rows, int64_t group) {
-    int64_t slabs = ceil_div(t->inner, group), span = cos_rows * group * t->row;
+    int64_t slabs = ceil_div(t->inner, group), span = cos_rows * group * t->pitch;
     int64_t calls = span % LANES == 0 ? 2 * slabs : 4 * slabs + 4;
     return 80 + 3 * least(slabs, cos_rows) + calls + span / 256;
 }
 
 /* All rows of the most rows of cos, in the groups that make that cheapest. */
 static bool cut_whole(RotaryGradTiling *t, int64_t size, int64_t table) {
-    int64_t fewest = rows_per_block(t->row * size), share = most(fewest, t->lines / CORES);
+    int64_t fewest = rows_per_block(t->pitch * size), share = most(fewest, t->lines / CORES);
     int64_t limit = least(least(t->cos_rows, share), SLABS), best = 0, cost = 1, chosen = 0;
     for (int64_t group = group_of(t, least(t->inner, TILE), size); group >= fewest; group /= 2) {
         int64_t slabs = ceil_div(t->inner, group);
-        int64_t cos_rows = least(limit, TILE / (slabs * group * t->row));
-        bool fits = slabs <= SLABS && group * t->row <= REACH;
+        int64_t cos_rows = least(limit, TILE / (slabs * group * t->pitch));
+        bool fits = slabs <= SLABS && group * t->pitch <= REACH;
         for (int found = 0; fits && cos_rows > 1 && found < 2; cos_rows--) {
             int64_t price = cost_of(t, cos_rows, group);
             if (cos_rows * cost <= best * price) {
@@ -207,15 +216,15 @@ static bool cut_groups(RotaryGradTiling *t, int64_t size, int64_t table) {
     if (t->inner <= TILE && cut_whole(t, size, table)) {
         return true;
     }
-    int64_t group = rows_per_block(t->row * 4);
+    int64_t group = rows_per_block(t->pitch * 4);
     /* Rows of cos that begin inside blocks stay on one core: there, short rows fill a tile, too. */
-    bool whole = t->cos_rows > 1 && t->cos_stride * t->row * size % GM_BLOCK != 0;
-    while (whole && SLABS * group * t->row < TILE && group < t->inner) {
+    bool whole = t->cos_rows > 1 && t->cos_stride * t->dy_row * size % GM_BLOCK != 0;
+    while (whole && SLABS * group * t->pitch < TILE && group < t->inner) {
         group *= 2;
     }
-    int64_t step = most(group, rows_per_block(t->row * size)),
-            rows = least(most(1, TILE / t->row / step), SLABS * group / step) * step;
-    for (; group * t->row <= REACH && rows >= step; rows -= step) {
+    int64_t step = most(group, rows_per_block(t->pitch * size)),
+            rows = least(most(1, TILE / t->pitch / step), SLABS * group / step) * step;
+    for (; group * t->pitch <= REACH && rows >= step; rows -= step) {
         t->chunks_inner = ceil_div(t->inner, rows);
         int64_t chunk = round_up(ceil_div(t->inner, t->chunks_inner), step);
         if (fill_in(t, size, table, chunk, 1, group)) {
@@ -230,12 +239,12 @@ static bool cut_groups(RotaryGradTiling *t, int64_t size, int64_t table) {
 /* Steps that do not begin at blocks: all rows of cos of a slab stay together. */
 bool ascgrad_rotary_odd_alone(const RotaryGradTiling *t, int64_t outer, int64_t size) {
     int64_t steps = t->cos_last ? t->inner : outer;
-    return steps > 1 && t->cos_rows * t->cos_stride * t->row * size % GM_BLOCK != 0;
+    return steps > 1 && t->cos_rows * t->cos_stride * t->dy_row * size % GM_BLOCK != 0;
 }
 
 /* Then the steps are shared out, if there is enough to do for a meeting of the cores. */
 static bool shares_steps(const RotaryGradTiling *t) {
-    return !t->with_x || t->slab_stride * t->row >= MEETING;
+    return !t->with_x || t->slab_stride * t->dy_row >= MEETING;
 }
 
 int64_t ascgrad_rotary_odd_segments(const RotaryGradTiling *t) {
@@ -252,7 +261,7 @@ int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit) {
 /* Steps of a chunk where `line` elements belong to a row of cos, and rows of cos that are wanted in
  * one piece. */
 static int64_t steps_of(const RotaryGradTiling *t, int64_t line, int64_t run, int64_t size) {
-    if (t->inner_stride * t->row * size > UINT32_MAX) {
+    if (t->inner_stride * t->dy_row * size > UINT32_MAX) {
         return 1; /* a transfer cannot step that far */
     }
     int64_t unit = rows_per_block(line * size);
@@ -269,8 +278,8 @@ static int64_t steps_of(const RotaryGradTiling *t, int64_t line, int64_t run, in
 
 /* Rows of cos last: some steps of a run of rows of cos. */
 static bool cut_runs(RotaryGradTiling *t, int64_t size, int64_t table) {
-    int64_t line = t->cos_stride * t->row, unit = rows_per_block(line * size);
-    int64_t share = most(rows_per_block(t->row * size), t->lines / CORES); /* of a core */
+    int64_t line = t->cos_stride * t->pitch, unit = rows_per_block(line * size);
+    int64_t share = most(rows_per_block(t->pitch * size), t->lines / CORES); /* of a core */
     int64_t run = most(least(RUN / line, share), ceil_div(LEAST_BLOCK, line * size));
     run = least(t->cos_rows, most(1, run));
     if (ascgrad_rotary_odd_alone(t, 1, size)) {
@@ -293,9 +302,9 @@ static bool cut_runs(RotaryGradTiling *t, int64_t size, int64_t table) {
 /* Few rows for a row of cos, or little in an outer step: the outer steps are slabs, all rows of a
  * row of cos a group. Returns the steps outside of inner. */
 int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t size) {
-    int64_t run = t->cos_rows * t->cos_stride * t->row;
-    bool few = t->inner<rows_per_block(t->row * size), little = outer> 1 && run <= RUN;
-    if (t->cos_last || t->cos_stride * t->row > REACH || !(few || little)) {
+    int64_t run = t->cos_rows * t->cos_stride * t->pitch;
+    bool few = t->inner<rows_per_block(t->pitch * size), little = outer> 1 && run <= RUN;
+    if (t->cos_last || t->cos_stride * t->pitch > REACH || !(few || little)) {
         return outer;
     }
     t->cos_last = 1;
@@ -327,13 +336,22 @@ static bool worth_turning(const RotaryGradTiling *t, int64_t size, int64_t table
 
 bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
                              int64_t size, int64_t table) {
-    bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_odd_alone(t, outer, size);
-    int64_t row = 2 * t->half, brief = SHORT / size; /* 32 elements of 16 bits, 16 of fp32 */
+    int64_t run = t->cos_rows * t->cos_stride * t->row;
     t->planes = mode == INTERLEAVE_HALF;
     t->reach = mode == INTERLEAVE || mode == INTERLEAVE_HALF ? 1 : (uint32_t)t->half;
-    if (t->row > ROW || (alone && t->cos_rows * t->cos_stride * t->row >= WHOLE)) {
-        return false;
+    t->pitch = (uint32_t)t->row;
+    if (t->dy_row > t->row) {
+        t->with_tails = t->dy_row * size % GM_BLOCK == 0 && t->slice * size % GM_BLOCK == 0;
+        t->pitch = (uint32_t)round_up(t->row, t->row % 8 == 0 ? 8 : GM_BLOCK / table);
+        return t->with_tails && !t->planes && t->dy_row <= ROW;
     }
+    return t->row <= ROW && (run < WHOLE || !ascgrad_rotary_odd_alone(t, outer, size));
+}
+
+bool ascgrad_rotary_odd_worth(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
+                              int64_t size, int64_t table) {
+    bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_odd_alone(t, outer, size);
+    int64_t row = 2 * t->half, brief = SHORT / size; /* 32 elements of 16 bits, 16 of fp32 */
     if (mode == INTERLEAVE) {
         return alone || t->row % 8 != 0 || t->row < brief;
     }
@@ -350,7 +368,7 @@ bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size, int64_t table) {
     if (!(t->cos_last ? cut_runs(t, size, table) : cut_groups(t, size, table))) {
         return false;
     }
-    int64_t line = t->cos_stride * t->row * size;
+    int64_t line = t->cos_stride * t->dy_row * size;
     t->gaps =
         t->cos_last && (t->tile_cos * line % GM_BLOCK != 0 || t->cos_rows * line % GM_BLOCK != 0);
     return true;

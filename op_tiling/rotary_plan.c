@@ -329,25 +329,28 @@ static int64_t worth_starting(int64_t pieces, int64_t elements, const struct asc
     }
 }
 
-/* Everything but zeros and the UB. Returns the kernel's mode. */
-static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
-    int64_t size = work->size, block = GM_BLOCK / size;
-    int64_t outer = lay_out(t, work);
-    bool may = work->dy_row == work->row && !work->plain;
-    if (may && ascgrad_rotary_odd_fits(t, work->mode, outer, size, work->table)) {
-        RotaryGradTiling u = *t;
-        int64_t around = ascgrad_rotary_odd_steps(&u, outer, size);
-        u.strips = u.strips_half = 1;
-        u.width = (uint32_t)u.half;
-        u.sum_row = (uint32_t)u.row;
-        if (cut_up(&u, ROTARY_ODD, around, u.row, size, work->table)) {
-            u.plane = round_up(u.lines * u.row, 8);
-            choose_units(&u, around, size);
-            u.join_unit = ascgrad_rotary_odd_join(&u, rows_per_block(u.row * size));
-            *t = u;
-            return ROTARY_ODD;
-        }
+/* The contiguous path. False: it is not for this call. */
+static bool plan_contiguous(const struct rotary_work *work, int64_t outer, RotaryGradTiling *t) {
+    int64_t size = work->size;
+    if (!ascgrad_rotary_odd_fits(t, work->mode, outer, size, work->table)) {
+        return false;
     }
+    outer = ascgrad_rotary_odd_steps(t, outer, size);
+    t->strips = t->strips_half = 1;
+    t->width = (uint32_t)t->half;
+    t->sum_row = (uint32_t)t->row;
+    if (!cut_up(t, ROTARY_ODD, outer, t->dy_row, size, work->table)) {
+        return false;
+    }
+    t->plane = round_up(t->lines * t->pitch, 8);
+    choose_units(t, outer, size);
+    t->join_unit = ascgrad_rotary_odd_join(t, rows_per_block(t->row * size));
+    return true;
+}
+
+/* The general path. Returns the kernel's mode. */
+static uint32_t plan_general(const struct rotary_work *work, int64_t outer, RotaryGradTiling *t) {
+    int64_t size = work->size, block = GM_BLOCK / size;
     uint32_t mode = shape_row(t, work->mode, size, work->table);
     int64_t pitch = t->rotations * 2 * (t->flat ? t->half : round_up(t->width, block));
     if (mode == ROTARY_PAIRS && !t->flat) {
@@ -360,6 +363,28 @@ static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     cut_up(t, mode, outer, round_up(pitch, block), size, work->table);
     choose_units(t, outer, size);
     align_units(t, size);
+    return mode;
+}
+
+/* Everything but zeros and the UB. Returns the kernel's mode. */
+static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
+    int64_t size = work->size, table = work->table, outer = lay_out(t, work);
+    RotaryGradTiling u = *t;
+    bool worth = ascgrad_rotary_odd_worth(t, work->mode, outer, size, table);
+    bool may = work->path != GENERAL && plan_contiguous(work, outer, &u);
+    if (may && (work->path == CONTIGUOUS || (!u.with_tails && worth))) {
+        *t = u;
+        return ROTARY_ODD;
+    }
+    uint32_t mode = plan_general(work, outer, t);
+    if (may && u.with_tails) {
+        struct rotary_cost here = ascgrad_rotary_cost(t, mode, size, table);
+        struct rotary_cost there = ascgrad_rotary_cost(&u, ROTARY_ODD, size, table);
+        if (there.memory < here.memory && there.cache < here.cache) {
+            *t = u;
+            return ROTARY_ODD;
+        }
+    }
     return mode;
 }
 

@@ -162,8 +162,7 @@ static ascgrad_result tile(const struct ascgrad_node *node, const struct request
                                .slice = q->slice,
                                .size = size,
                                .table = (int64_t)ascgrad_dtype_size(node->in[q->cos].dtype),
-                               .with_x = q->with_x,
-                               .plain = q->slice > 0};
+                               .with_x = q->with_x};
     if (sums && (!q->with_x || elements == 0)) { /* there is nothing to sum */
         work.zeros = ascgrad_elements(cos, 0, cos->rank);
     }

@@ -261,12 +261,18 @@ static const char *judge_first(const struct trial *t, const struct ascgrad_launc
     return NULL;
 }
 
-/* The contiguous path: what lies in the UB has room, in the order of op_tiling/rotary_odd.c. */
+/* The contiguous path: rows of a tile. */
+static int64_t tile_rows(const RotaryGradTiling *d) {
+    int64_t rows = d->chunk_rows, group = d->group;
+    return d->tile_cos * group * (d->cos_last ? rows : (rows + group - 1) / group);
+}
+
+/* What lies in the UB has room, in the order of op_tiling/rotary_odd.c. */
 static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, int64_t table) {
-    bool wide = es == 4, spread = d->group > d->fill;
+    bool wide = es == 4, tails = d->with_tails, spread = d->group > d->fill;
     int64_t tile = d->tile, slab = d->cosines, sums = d->sums,
-            each = (int64_t)d->tile_cos * d->fill * d->row, repeats = (each + 63) / 64 * 64;
-    NEED(d->swap_at >= (wide ? 0 : tile) && d->x_at >= d->swap_at + tile);
+            each = (int64_t)d->tile_cos * d->fill * d->pitch, repeats = (each + 63) / 64 * 64;
+    NEED(d->swap_at >= (wide && !tails ? 0 : tile) && d->x_at >= d->swap_at + tile);
     NEED(d->x_at >= d->swap_at + 2 * d->fill * sums);
     NEED(d->dx_at >= d->x_at + (!wide && d->with_x ? tile : 0));
     NEED(d->cosines_at >= d->dx_at + tile && d->cosines_at >= d->dx_at + 2 * d->fill * sums);
@@ -277,18 +283,24 @@ static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, int6
     NEED(d->coarse_at >= d->sums_at + (d->levels ? d->levels : 1) * 2 * sums);
     NEED(d->table_at >= d->coarse_at + (table == 4 ? 0 : repeats) &&
          d->blocks_at >= d->table_at + d->turn);
-    NEED(d->coef_at >= d->blocks_at + (d->turn_unit == 32 ? tile / 8 : 0));
+    NEED(d->coef_at >= d->blocks_at + (d->turn_unit == 32 ? tile / 8 : 0) &&
+         (d->turn_unit != 32 || d->coef_at >= d->blocks_at + d->reach / 4));
     NEED(d->spread_at >= d->coef_at + 2 * d->coefs);
     NEED(d->pack_at >= d->spread_at + (spread ? slab / 8 : 0));
     NEED(d->pair_at >= d->pack_at + (d->fill > 1 ? 2 * sums : 0));
     NEED(d->halve_at >= d->pair_at + d->pair + d->halves && (!d->planes || d->halves >= sums));
-    NEED(d->wide_at >= d->halve_at + 2 * d->halves && (table == es || d->wide >= sums));
+    NEED(d->wide_at >= d->halve_at + 2 * d->halves &&
+         ((table == es && !(tails && !wide && d->turn_unit < 32)) || d->wide >= sums));
     NEED(d->work_bytes >= 4 * (d->wide_at + d->wide + (d->wide ? d->halves : 0)));
-    NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * sums * table);
+    int64_t rows = tile_rows(d), x_row = tails ? (d->row * es + 31) / 32 * 32 : d->pitch * es;
+    NEED(d->tile_bytes >= rows * d->dy_row * es && d->x_bytes >= rows * x_row);
+    NEED(tails || (d->tile_bytes >= tile * es && d->x_bytes >= tile * es));
+    NEED(!d->partial || d->tile_bytes >= 4 * d->tile_cos * d->pitch);
+    NEED(d->cos_bytes >= 2 * sums * table);
     NEED(!d->with_x || d->sum_bytes >= sums * (d->partial ? 4 : table));
-    uint32_t buffers =
-        (1 + (!wide && d->fill > 1 ? 1 : 2) + d->with_x * (wide ? 2 : 1)) * d->tile_bytes +
-        2 * d->cos_bytes + (d->with_x ? 2 * d->sum_bytes : 0);
+    uint32_t buffers = (1 + (!wide && d->fill > 1 ? 1 : 2)) * d->tile_bytes +
+                       d->with_x * (wide ? 2 : 1) * d->x_bytes + 2 * d->cos_bytes +
+                       (d->with_x ? 2 * d->sum_bytes : 0);
     NEED(d->ub_bytes >= d->work_bytes + 2 * d->shift_bytes + buffers);
     return NULL;
 }
@@ -296,11 +308,11 @@ static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, int6
 /* Its tables: whole rows of what they are for, and of what they are made of. */
 static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es, int64_t table) {
     int64_t unit = es == 2 && d->reach % 2 ? 2 : 4, row = d->row * table / (table == 4 ? 4 : unit),
-            rotation = 2 * d->reach * es / unit;
+            rotation = (d->with_tails ? d->pitch : 2 * d->reach) * es / unit;
     NEED(d->reach == (d->planes ? 1 : d->reach) && d->row % (2 * d->reach) == 0);
     NEED(d->turn_unit == 32 || d->turn_unit == 0 || d->turn_unit == unit);
     NEED(d->turn_unit != 32 || (d->reach % 8 == 0 && es == 2 && d->tile / 64 <= 255));
-    NEED(d->turn_unit != 0 || (d->reach == 1 && es == 2));
+    NEED(d->turn_unit != 0 || (d->reach == 1 && es == 2 && !d->with_tails));
     /* all of a tile at once, or as many rotations as fill blocks */
     NEED(d->turn >= d->tile * es / unit || (d->turn % rotation == 0 && d->turn * unit % 32 == 0));
     if (d->planes) {
@@ -315,34 +327,42 @@ static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es, int64
 }
 
 static const char *judge_odd(const RotaryGradTiling *d, int64_t es, int64_t table) {
-    int64_t rows = d->chunk_rows, row = d->row, group = d->group;
+    int64_t rows = d->chunk_rows, row = d->pitch, group = d->group;
     NEED(d->strips == 1 && d->ragged == 0 && d->tile_cos >= 1 && d->tile_cos <= d->cos_rows);
     NEED(group >= 1 && (!d->cos_last || group == d->cos_stride));
     NEED(d->sums >= d->tile_cos * row && d->sums % 64 == 0);
     NEED(d->cosines >= d->tile_cos * row * group && d->cosines % 8 == 0);
     int64_t slabs = d->cos_last ? rows : (rows + group - 1) / group;
     int64_t span = d->tile_cos * group * row;
-    span = d->cos_last ? (span * es + 31) / 32 * 32 / es : span;
+    span = d->cos_last && !d->with_tails ? (span * es + 31) / 32 * 32 / es : span;
     NEED(slabs <= 255 && slabs * span <= d->tile && d->tile <= 255 * 64);
     if (d->cos_last) {
-        NEED(rows == 1 || (wide_int)d->inner_stride * row * es <= UINT32_MAX);
+        NEED(rows == 1 || (wide_int)d->inner_stride * d->dy_row * es <= UINT32_MAX);
     } else {
         NEED(d->tile_cos <= 255 && (d->tile_cos == 1 || d->chunks_inner == 1));
         /* groups begin at blocks, of floats and, where copies split them, of the type */
-        NEED(group * row % 8 == 0 && (d->tile_cos == 1 || group * row * es % 32 == 0));
+        NEED(group * row % 8 == 0 && (d->tile_cos == 1 || group * d->dy_row * es % 32 == 0));
     }
     if (group > 1) {
         NEED(group * row / 8 <= 255);
         NEED(group * row % 8 ? d->fill == group : d->fill * row % 8 == 0);
     }
     NEED(group % d->fill == 0);
-    NEED((wide_int)d->unit * row * es % 32 == 0 && (wide_int)d->join_unit * row * es % 32 == 0);
+    NEED((wide_int)d->unit * d->row * es % 32 == 0 &&
+         (wide_int)d->join_unit * d->row * es % 32 == 0);
     NEED(d->plane >= d->lines * row && d->plane % 8 == 0);
     wide_int reach = 1;
     for (uint32_t i = 0; i < d->levels; i++)
         reach *= ROTARY_FAN;
     if (d->with_x && d->levels) NEED(reach >= (d->chunks + d->segments - 1) / d->segments);
     if (d->with_x && (d->inner > 1 || d->chunks > 1 || d->group > 1)) NEED(d->levels >= 1);
+    if (d->with_tails) { /* rows begin at blocks in memory, their rotated columns in the UB too */
+        NEED(d->dy_row > d->row && d->dy_row * es % 32 == 0 && d->slice * es % 32 == 0);
+        NEED(row % 8 == 0 && row >= d->row && row * table - d->row * table < 32);
+        NEED(d->dy_row * es / 32 <= 255 && d->slice + row <= d->dy_row && d->fill == 1);
+    } else {
+        NEED(d->dy_row == d->row && row == d->row);
+    }
     const char *wrong = judge_odd_tables(d, es, table);
     return wrong ? wrong : judge_odd_buffers(d, es, table);
 }

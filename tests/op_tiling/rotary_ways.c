@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rotary tiling picks the faster of two ways. The program is linked with --wrap, so that a plan can
+ * be forced onto the general path or onto the contiguous one; both are timed in the cycle model, of
+ * data in memory and in the L2 cache, the launch included.
+ *
+ *     rotary_ways          the sample: status 1 if the way not chosen is faster by more than 5 % in
+ *                          both, or if the contiguous path was chosen and is slower by more than
+ *                          5 % in one of them
+ *     rotary_ways -v       also prints every call
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../op_tiling/rotary.h"
+#include "../../twin/ascgrad.h"
+
+typedef void plan_fn(const struct rotary_work *work, const struct ascgrad_chip *chip,
+                     RotaryGradTiling *t, struct ascgrad_launch *launch);
+plan_fn __real_ascgrad_rotary_plan, __wrap_ascgrad_rotary_plan;
+
+static enum rotary_path forced;
+
+void __wrap_ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
+                                RotaryGradTiling *t, struct ascgrad_launch *launch) {
+    struct rotary_work way = *work;
+    way.path = forced;
+    __real_ascgrad_rotary_plan(&way, chip, t, launch);
+}
+
+/* Types of dy and of cos, their shapes, the mode, the first rotated column, whether there is x. */
+struct sample {
+    int32_t type, table;
+    int64_t dy[4], cos[4], mode, slice;
+    bool with_x;
+};
+
+enum { B = ASCGRAD_TYPE_BF16, H = ASCGRAD_TYPE_FP16, F = ASCGRAD_TYPE_FP32 };
+
+static const struct sample samples[] = {
+    /* partial rotary: GPT-NeoX-20B, StableLM-3B, pythia-410m, phi-1.5, phi-2, GLM, GPT-J */
+    {B, B, {1, 1024, 64, 96}, {1, 1024, 1, 24}, 0, 0, true},
+    {B, B, {1, 64, 1024, 96}, {1, 1, 1024, 24}, 0, 0, true},
+    {F, F, {1, 1024, 64, 96}, {1, 1024, 1, 24}, 0, 0, true},
+    {B, F, {1, 1024, 64, 96}, {1, 1024, 1, 24}, 0, 0, false},
+    {B, B, {1, 1024, 32, 80}, {1, 1024, 1, 20}, 0, 0, true},
+    {F, F, {2, 512, 32, 80}, {1, 512, 1, 20}, 0, 0, true},
+    {B, B, {1, 1024, 16, 64}, {1, 1024, 1, 16}, 0, 0, true},
+    {F, F, {1, 1024, 16, 64}, {1, 1024, 1, 16}, 0, 0, true},
+    {F, F, {1, 1024, 32, 64}, {1, 1024, 1, 32}, 0, 0, true},
+    {B, B, {1, 1024, 32, 80}, {1, 1024, 1, 32}, 0, 0, true},
+    {B, B, {1, 1024, 32, 128}, {1, 1024, 1, 64}, 1, 0, true},
+    {F, F, {1, 1024, 32, 128}, {1, 1024, 1, 64}, 1, 64, true},
+    {B, B, {1, 1024, 16, 256}, {1, 1024, 1, 64}, 1, 0, true},
+    /* parts that no model has: odd halves, nearly all of a row, little work */
+    {B, B, {2, 128, 64, 128}, {1, 128, 1, 106}, 0, 0, true},
+    {H, H, {4096, 1, 8, 192}, {4096, 1, 1, 102}, 0, 0, true},
+    {B, B, {1, 512, 1, 112}, {1, 512, 1, 42}, 0, 0, true},
+    {F, F, {1, 8, 128, 640}, {1, 1, 128, 598}, 0, 0, false},
+    {H, H, {2, 1024, 16, 160}, {1, 1024, 1, 56}, 2, 96, true},
+};
+
+static bool time_of(const struct sample *s, enum rotary_path path, struct ascgrad_report *report) {
+    struct ascgrad_tensor in[4], out[3];
+    for (int i = 0; i < 4; i++) {
+        bool table = i == 1 || i == 2;
+        in[i] = (struct ascgrad_tensor){.dtype = table ? s->table : s->type, .rank = 4};
+        memcpy(in[i].dim, table ? s->cos : s->dy, sizeof s->dy);
+    }
+    in[3].rank = s->with_x ? 4 : -1;
+    for (int i = 0; i < 3; i++)
+        out[i].rank = -1;
+    struct ascgrad_setting attr[2] = {{.set = true, .value = s->mode},
+                                      {.set = true, .value = s->slice}};
+    struct ascgrad_call call = {.size = sizeof call,
+                                .op = "RotaryPositionEmbeddingGrad",
+                                .in = in,
+                                .inputs = 4,
+                                .out = out,
+                                .outputs = 3,
+                                .attr = attr,
+                                .attrs = 2};
+    char why[ASCGRAD_WHY];
+    forced = path;
+    *report = (struct ascgrad_report){.size = sizeof *report};
+    if (ascgrad_perf(&call, report, why) == ASCGRAD_OK) return true;
+    fprintf(stderr, "%s\n", why);
+    return false;
+}
+
+static bool picks_faster(const struct sample *s, bool verbose) {
+    const double slack = 1.05;
+    struct ascgrad_report chosen, way[2];
+    if (!time_of(s, CHOSEN, &chosen) || !time_of(s, GENERAL, &way[0]) ||
+        !time_of(s, CONTIGUOUS, &way[1]))
+        return false;
+    bool contiguous = chosen.key % ROTARY_JOIN == ROTARY_ODD;
+    const struct ascgrad_report *other = &way[!contiguous];
+    double memory = (chosen.time_us + chosen.launch_us) / (other->time_us + other->launch_us);
+    double cache = (chosen.time_l2_us + chosen.launch_us) / (other->time_l2_us + other->launch_us);
+    bool wrong =
+        (memory > slack && cache > slack) || (contiguous && (memory > slack || cache > slack));
+    if (wrong || verbose)
+        printf("%s [%lld,%lld,%lld,%lld] of %lld columns, mode %lld: the %s path, %.2f times the "
+               "other in memory, %.2f in the L2\n",
+               wrong ? "FAIL" : "    ", (long long)s->dy[0], (long long)s->dy[1],
+               (long long)s->dy[2], (long long)s->dy[3], (long long)s->cos[3], (long long)s->mode,
+               contiguous ? "contiguous" : "general", memory, cache);
+    return !wrong && way[0].key % ROTARY_JOIN != ROTARY_ODD &&
+           way[1].key % ROTARY_JOIN == ROTARY_ODD;
+}
+
+int main(int argc, char **argv) {
+    bool verbose = argc > 1 && strcmp(argv[1], "-v") == 0, good = true;
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        good &= picks_faster(&samples[i], verbose);
+    return !good;
+}
