@@ -46,8 +46,8 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
 bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
                              int64_t size, int64_t table);
 
-/* Whether it is faster for a call without tails. */
-bool ascgrad_rotary_odd_worth(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
+/* Whether it is the usual way for a call: the other one is taken only if it is clearly faster. */
+bool ascgrad_rotary_odd_usual(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
                               int64_t size, int64_t table);
 
 /* Lays the axes out for it. Returns the steps outside of inner. */
@@ -64,13 +64,13 @@ int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit);
 /* Chunks, tiles and the UB for t->levels and t->partial. False: the UB is too small. */
 bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size, int64_t table);
 
-/* What a plan takes, in cycles of the busiest core, of data in memory and in the L2 cache
- * (rotary_cost.c). */
+/* What a plan takes, in cycles of the busiest of so many cores, of data in memory and in the L2
+ * cache (rotary_cost.c). */
 struct rotary_cost {
     int64_t memory, cache;
 };
 struct rotary_cost ascgrad_rotary_cost(const RotaryGradTiling *t, uint32_t kernel_mode,
-                                       int64_t size, int64_t table);
+                                       int64_t size, int64_t table, int64_t cores);
 
 /* The same for the first generation of the 910 (rotary_910.c), and what it asks beyond. */
 ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,

@@ -348,8 +348,11 @@ bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t
     return t->row <= ROW && (run < WHOLE || !ascgrad_rotary_odd_alone(t, outer, size));
 }
 
-bool ascgrad_rotary_odd_worth(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
+bool ascgrad_rotary_odd_usual(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
                               int64_t size, int64_t table) {
+    if (t->dy_row > t->row) {
+        return false;
+    }
     bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_odd_alone(t, outer, size);
     int64_t row = 2 * t->half, brief = SHORT / size; /* 32 elements of 16 bits, 16 of fp32 */
     if (mode == INTERLEAVE) {

@@ -42,6 +42,10 @@ enum {
     GM_LINE = 512,
     /* units of such lines that a core of a usual chip must have: it may get one more than others */
     UNITS = 64,
+    /* Percent of the usual way's time that the other one may take to be chosen: what the estimates
+     * of rotary_cost.c can be trusted for, less where calls are small. */
+    ODD_FASTER = 95,
+    GENERAL_FASTER = 80,
 };
 
 /* Chunks and tiles for rows of `pitch` elements in the UB; `unit` rows begin and end at 32-byte
@@ -366,24 +370,49 @@ static uint32_t plan_general(const struct rotary_work *work, int64_t outer, Rota
     return mode;
 }
 
+/* The cores that a plan starts on this chip. */
+static int64_t cores_of(const struct rotary_work *work, const RotaryGradTiling *t,
+                        const struct ascgrad_chip *chip) {
+    int64_t pieces =
+        least(ceil_div(t->lines, t->unit) * t->segments, ceil_div(work->elements, CORE));
+    return worth_starting(pieces, work->elements, chip);
+}
+
+/* What a plan takes on a usual chip. */
+static struct rotary_cost cost_of(const struct rotary_work *work, const RotaryGradTiling *t,
+                                  uint32_t mode) {
+    const struct ascgrad_chip usual = {.cores = CORES, .arch = ASCGRAD_ARCH_A2};
+    return ascgrad_rotary_cost(t, mode, work->size, work->table, cores_of(work, t, &usual));
+}
+
+/* Whether one plan takes less than so many percent of another's time, of data in memory and in the
+ * L2 cache. */
+static bool is_faster(struct rotary_cost a, struct rotary_cost b, int64_t percent) {
+    return 100 * a.memory < percent * b.memory && 100 * a.cache < percent * b.cache;
+}
+
+/* Whether the order of sums is that of the first 910, which has the general path only: its page
+ * promises the bits of the other chips for such rows. */
+static bool shares_order(const struct rotary_work *work) {
+    return work->mode == HALF && work->row >= 64 && work->dy_row == work->row;
+}
+
 /* Everything but zeros and the UB. Returns the kernel's mode. */
 static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
-    int64_t size = work->size, table = work->table, outer = lay_out(t, work);
+    int64_t outer = lay_out(t, work);
     RotaryGradTiling u = *t;
-    bool worth = ascgrad_rotary_odd_worth(t, work->mode, outer, size, table);
     bool may = work->path != GENERAL && plan_contiguous(work, outer, &u);
-    if (may && (work->path == CONTIGUOUS || (!u.with_tails && worth))) {
+    bool usual = ascgrad_rotary_odd_usual(t, work->mode, outer, work->size, work->table);
+    uint32_t mode = plan_general(work, outer, t);
+    if (may && work->path == CHOSEN) {
+        struct rotary_cost here = cost_of(work, t, mode);
+        struct rotary_cost there = cost_of(work, &u, ROTARY_ODD);
+        may = usual ? !is_faster(here, there, GENERAL_FASTER)
+                    : !shares_order(work) && is_faster(there, here, ODD_FASTER);
+    }
+    if (may) {
         *t = u;
         return ROTARY_ODD;
-    }
-    uint32_t mode = plan_general(work, outer, t);
-    if (may && u.with_tails) {
-        struct rotary_cost here = ascgrad_rotary_cost(t, mode, size, table);
-        struct rotary_cost there = ascgrad_rotary_cost(&u, ROTARY_ODD, size, table);
-        if (there.memory < here.memory && there.cache < here.cache) {
-            *t = u;
-            return ROTARY_ODD;
-        }
     }
     return mode;
 }
@@ -397,8 +426,7 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
     if (work->elements > 0) {
         t->with_x = work->with_x;
         mode = plan(work, t);
-        pieces = least(ceil_div(t->lines, t->unit) * t->segments, ceil_div(work->elements, CORE));
-        pieces = worth_starting(pieces, work->elements, chip);
+        pieces = cores_of(work, t, chip);
         t->stream = work->elements * work->size * (1 + work->with_x) > kept_in_l2(chip);
     }
     t->zeros = work->zeros;
