@@ -114,6 +114,12 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,50] cos=*[1,.,1,20] sin=cos x=dy
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,33] cos=fp32[1,.,1,12] sin=cos x=dy mode=0|1|2|3")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[3,2,2500] cos=*[.,1,1800] sin=cos mode=0|1|2|3")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[3,40,64] cos=*[.,.,16] sin=cos x=dy mode=1 fill=inf")
+/* Enough of it for the contiguous path: GPT-NeoX, the last columns of StableLM's rows, two rotations, segments, no sums. */
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,192,64,96] cos=*[1,.,1,24] sin=cos x=dy mode=0")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,192,64,80] cos=fp32[1,.,1,20] sin=cos x=dy mode=0 slice_start=48")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[1,96,64,64] cos=*[1,.,1,12] sin=cos x=dy mode=2 fill=inf")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[6144,32] cos=*[1,4] sin=cos x=dy mode=0 slice_start=16")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[6144,32] cos=*[.,4] sin=cos mode=0 fill=nan")
 /* The rotated columns begin further on: at blocks (DeepSeek's last 64 of 192), inside blocks, at odd places, in strips. */
 CASE("RotaryPositionEmbeddingGrad", "dy=*[1,7,5,192] cos=*[1,.,1,64] sin=cos mode=0|1|2|3 slice_start=64|128")
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,5,3,192] cos=fp32[1,.,1,64] sin=cos x=dy mode=0|1|2|3 slice_start=128")
