@@ -46,6 +46,8 @@ enum {
      * of rotary_cost.c can be trusted for, less where calls are small. */
     ODD_FASTER = 95,
     GENERAL_FASTER = 80,
+    /* The same in the L2 for rows with tails, which gain most in memory; the estimate is high. */
+    TAILS_AS_FAST = 105,
 };
 
 /* Chunks and tiles for rows of `pitch` elements in the UB; `unit` rows begin and end at 32-byte
@@ -387,8 +389,8 @@ static struct rotary_cost cost_of(const struct rotary_work *work, const RotaryGr
 
 /* Whether one plan takes less than so many percent of another's time, of data in memory and in the
  * L2 cache. */
-static bool is_faster(struct rotary_cost a, struct rotary_cost b, int64_t percent) {
-    return 100 * a.memory < percent * b.memory && 100 * a.cache < percent * b.cache;
+static bool is_faster(struct rotary_cost a, struct rotary_cost b, int64_t memory, int64_t cache) {
+    return 100 * a.memory < memory * b.memory && 100 * a.cache < cache * b.cache;
 }
 
 /* Whether the order of sums is that of the first 910, which has the general path only: its page
@@ -407,8 +409,9 @@ static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     if (may && work->path == CHOSEN) {
         struct rotary_cost here = cost_of(work, t, mode);
         struct rotary_cost there = cost_of(work, &u, ROTARY_ODD);
-        may = usual ? !is_faster(here, there, GENERAL_FASTER)
-                    : !shares_order(work) && is_faster(there, here, ODD_FASTER);
+        int64_t cache = u.with_tails ? TAILS_AS_FAST : ODD_FASTER;
+        may = usual ? !is_faster(here, there, GENERAL_FASTER, GENERAL_FASTER)
+                    : !shares_order(work) && is_faster(there, here, ODD_FASTER, cache);
     }
     if (may) {
         *t = u;
