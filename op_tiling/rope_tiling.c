@@ -440,6 +440,7 @@ static void cut_tokens(RopeGradMany *all, int64_t tokens, int64_t step, uint32_t
     RopeGradPlan *t = &all->plan;
     int64_t units = ceil_div(tokens, step), first = 0;
     uint32_t seq = 0, length = length_of(all, 0);
+    t->cut_pos[0] = start_of(all, 0);
     for (uint32_t c = 1; c < cores; c++) {
         int64_t token = share(units, c, cores) * step;
         while (token >= first + length) {
@@ -533,6 +534,7 @@ static void cut_groups(RopeGradMany *all, uint32_t cores) {
     int64_t token = 0;
     uint32_t seq = 0;
     see_group(&g, all, 0);
+    t->cut_pos[0] = g.pos;
     for (uint32_t c = 1; c < cores; c++) {
         int64_t cost = share(total, c, cores);
         while (cost >= spent + g.cost) {

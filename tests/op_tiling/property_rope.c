@@ -195,7 +195,11 @@ static const char *judge_cuts(const RopeGradMany *all, uint32_t cores, int64_t t
     const RopeGradPlan *d = &all->plan;
     int64_t row = (int64_t)d->head * es;
     NEED(d->group >= 1 && d->batch >= 1);
-    NEED(d->cut_token[0] == 0 && d->cut_seq[0] == 0 && d->cut_pos[0] == 0 && d->cut_skip[0] == 0);
+    uint32_t lowest = UINT32_MAX; /* rows of cos before it are nobody's */
+    for (uint32_t i = 0; i < d->group && i < d->batch; i++)
+        lowest = start_of(all, i) < lowest ? start_of(all, i) : lowest;
+    NEED(d->cut_token[0] == 0 && d->cut_seq[0] == 0 && d->cut_pos[0] == lowest &&
+         d->cut_skip[0] == 0);
     NEED(d->cut_token[cores] == tokens && d->cut_seq[cores] == d->batch);
     for (uint32_t c = 1; c < cores; c++) {
         NEED(d->cut_seq[c] >= d->cut_seq[c - 1] && d->cut_seq[c] < d->batch &&
