@@ -21,6 +21,8 @@ enum {
     CACHE_PEAK = 200,
     /* cycles until the cores have met and joined their sums */
     MEETING = 4000,
+    /* cycles until the scalar unit has issued a copy of one row, or half of one */
+    COPY = 38,
 };
 
 /* What a path takes beside that, fitted to the cycle model: cycles of a core once (tables, the
@@ -75,6 +77,16 @@ static int64_t row_bytes(const RotaryGradTiling *t, uint32_t mode, int64_t size)
     int64_t tails = charged(first, first % GM_BLOCK == 0) +
                     charged(whole - row - first, (whole | row | first) % GM_BLOCK == 0);
     return (2 + x) * in_parts(row, part) + 2 * tails;
+}
+
+/* Copies that the general path issues one by one: where rows of cos are last and rows do not fill
+ * blocks, a step of a tile is a copy of its own, or one for each half. */
+static int64_t copies_of(const RotaryGradTiling *t, uint32_t mode, const struct share *s) {
+    if (mode == ROTARY_ODD || t->flat || !t->cos_last) {
+        return 0;
+    }
+    int64_t parts = mode == ROTARY_PAIRS ? 1 : t->row / t->half;
+    return ceil_div(s->rows, t->tile_cos) * parts * (2 + t->with_x);
 }
 
 /* Of the tables, and of their gradients. */
@@ -146,5 +158,6 @@ struct rotary_cost ascgrad_rotary_cost(const RotaryGradTiling *t, uint32_t mode,
     int64_t memory = bytes / least(MEMORY_PEAK, MEMORY * CORES / s.cores);
     int64_t cache = bytes / least(CACHE_PEAK, CACHE * CORES / s.cores);
     int64_t once = path->core + (t->partial ? MEETING : 0);
-    return (struct rotary_cost){once + most(memory, vector), once + most(cache, vector)};
+    int64_t work = most(vector, COPY * copies_of(t, mode, &s));
+    return (struct rotary_cost){once + most(memory, work), once + most(cache, work)};
 }

@@ -76,6 +76,11 @@ static const struct sample samples[] = {
     {B, B, {4, 1024, 2, 16}, {1, 1024, 1, 16}, 1, 0, true},
     {B, B, {64, 1, 16, 32}, {64, 1, 1, 32}, 0, 0, true},
     {F, F, {2, 16, 2, 128}, {1, 16, 1, 128}, 0, 0, true},
+    /* the same, rows of cos last */
+    {H, H, {13, 9, 9, 126}, {1, 9, 9, 126}, 0, 0, true},
+    {H, H, {13, 1, 14, 130}, {1, 1, 14, 130}, 0, 0, true},
+    {B, B, {63, 1, 3, 126}, {1, 1, 3, 126}, 0, 0, true},
+    {F, F, {127, 1, 7, 14}, {1, 1, 7, 14}, 1, 0, false},
 };
 
 static bool time_of(const struct sample *s, enum rotary_path path, struct ascgrad_report *report) {
