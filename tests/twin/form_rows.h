@@ -22,7 +22,6 @@ FORM(MUL_F32_KEPT, BINARY_KEPT, Mul, float, float)
 FORM_910(MUL_F32_COUNT, BINARY_COUNT, Mul, float, float)
 FORM(MUL_F16, BINARY, Mul, half, half)
 FORM(MUL_F16_BITS, BINARY_BITS, Mul, half, half)
-FORM_910(AND_I16_BITS, BINARY_BITS, And, int16_t, int16_t)
 FORM(OR_U16_KEPT, BINARY_KEPT, Or, uint16_t, uint16_t)
 FORM(OR_U16_COUNT, BINARY_COUNT, Or, uint16_t, uint16_t)
 /* a source and a scalar */
