@@ -323,7 +323,7 @@ __aicore__ inline void set_up(Core<T, C> &c, TPipe &pipe, const RopeGradPlan &t)
     if (t.tile_bytes > 0) {
         pipe.InitBuffer(c.tile_buf, t.tile_bytes);
         c.x_wide = c.tile_buf.template Get<float>();
-        c.x_turned = c.strips ? c.x_wide : c.x_wide[t.slice];
+        c.x_turned = c.strips || c.gathered ? c.x_wide : c.x_wide[t.slice];
         if (c.exact) c.x_sin = c.x_wide[t.x_sin_at / sizeof(float)];
     }
 }

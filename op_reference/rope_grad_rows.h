@@ -83,6 +83,7 @@ CASE("RopeGrad", "q=*[49,896] k=*[49,35] cos=fp32[40,4] sin=cos qSeqLen=9,40 hea
 CASE("RopeGrad", "q=*[5,2060] k=*[5,1030] cos=*[3,1026] sin=cos qSeqLen=3,2 head_size=1030 slice_start=3|4 ?exact_grad=true")
 CASE("RopeGrad", "q=*[5,6000] k=*[5,3000] cos=*[3,64] sin=cos qSeqLen=3,2 head_size=3000 slice_start=1500 ?exact_grad=true")
 CASE("RopeGrad", "q=*[5,5000] k=*[5,10000] cos=fp32[3,1000] sin=cos qSeqLen=3,2 head_size=5000 slice_start=4000 ?exact_grad=true")
+CASE("RopeGrad", "q=*[3,4160] k=*[3,8580] cos=*[2,12] sin=cos qSeqLen=2,1 head_size=260 slice_start=248") /* gathered on one core */
 CASE("RopeGrad", "q=*[5,0] k=*[5,3000] cos=*[3,64] sin=cos qSeqLen=3,2 head_size=3000 slice_start=2000")
 CASE("RopeGrad", "q=*[91,576] k=*[91,192] cos=*[41,64] sin=cos qSeqLen=30,20,41 head_size=192 slice_start=128 exact_grad=true fill=inf|nan")
 CASE("RopeGrad", "q=*[91,384] k=*[91,96] cos=*[41,24] sin=cos qSeqLen=30,20,41 head_size=96 slice_start=40 exact_grad=true fill=nan")
