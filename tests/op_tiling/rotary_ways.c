@@ -4,9 +4,11 @@
  * be forced onto the general path or onto the contiguous one; both are timed in the cycle model, of
  * data in memory and in the L2 cache, the launch included.
  *
- *     rotary_ways          the sample: status 1 if the way not chosen is faster by more than 10 %
- * in both, or if rows have tails and the contiguous path was chosen although it is slower by more
- * than 5 % in one of them rotary_ways -v       also prints every call
+ *     rotary_ways      the sample
+ *     rotary_ways -v   also prints every call
+ *
+ * Status 1 if the way not chosen is faster by more than 10 % in both, or if rows have tails and the
+ * contiguous path was chosen although it is slower by more than 5 % in one of them.
  */
 #include <stdio.h>
 #include <string.h>
