@@ -59,8 +59,9 @@ template <typename T> struct Kernel {
     TEventID x_free[2];
     LocalTensor<T> dy_in[2], x_in[2];
     LocalTensor<Table<T>> cos_in[2], sum_out[2];
-    /* one is enough: it is needed at the end of a tile */
-    LocalTensor<T> dx_out;
+    /* places for dx, and the one that is filled next */
+    LocalTensor<T> dx_out[2];
+    uint32_t outs, out;
     /* tiles in fp32; swapped: dy in its partner's place */
     LocalTensor<float> w_dy, swapped, w_x, spare;
     /* a slab each */
@@ -411,10 +412,10 @@ template <typename T> __aicore__ inline void open_slots(Kernel<T> &k, TPipe &pip
         SetFlag<HardEvent::V_MTE2>(k.slots.in_free[i]);
         SetFlag<HardEvent::V_MTE2>(k.slots.cos_free[i]);
         SetFlag<HardEvent::V_MTE2>(k.x_free[i]);
+        k.slots.out_full[i] = pipe.AllocEventID<HardEvent::V_MTE3>();
+        k.slots.out_free[i] = pipe.AllocEventID<HardEvent::MTE3_V>();
+        SetFlag<HardEvent::MTE3_V>(k.slots.out_free[i]);
     }
-    k.slots.out_full[0] = pipe.AllocEventID<HardEvent::V_MTE3>();
-    k.slots.out_free[0] = pipe.AllocEventID<HardEvent::MTE3_V>();
-    SetFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
     k.slots.sum_full = pipe.AllocEventID<HardEvent::V_MTE3>();
     k.slots.sum_free = pipe.AllocEventID<HardEvent::MTE3_V>();
     SetFlag<HardEvent::MTE3_V>(k.slots.sum_free);
@@ -431,10 +432,10 @@ template <typename T> __aicore__ inline void close_slots(Kernel<T> &k, TPipe &pi
         pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.in_free[i]);
         pipe.ReleaseEventID<HardEvent::MTE2_V>(k.slots.cos_full[i]);
         pipe.ReleaseEventID<HardEvent::V_MTE2>(k.slots.cos_free[i]);
+        WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[i]);
+        pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.out_full[i]);
+        pipe.ReleaseEventID<HardEvent::MTE3_V>(k.slots.out_free[i]);
     }
-    WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
-    pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.out_full[0]);
-    pipe.ReleaseEventID<HardEvent::MTE3_V>(k.slots.out_free[0]);
     WaitFlag<HardEvent::MTE3_V>(k.slots.sum_free);
     pipe.ReleaseEventID<HardEvent::V_MTE3>(k.slots.sum_full);
     pipe.ReleaseEventID<HardEvent::MTE3_V>(k.slots.sum_free);
@@ -453,7 +454,8 @@ template <typename T> __aicore__ inline void place_slots(Kernel<T> &k) {
         k.sum_out[0] = k.out_sum.template Get<Table<T>>();
         k.sum_out[1] = k.sum_out[0][t.sum_bytes / sizeof(Table<T>)];
     }
-    k.dx_out = k.out_dx.template Get<T>()[shift];
+    k.dx_out[0] = k.out_dx.template Get<T>()[shift];
+    k.dx_out[1] = k.dx_out[0][(k.outs - 1) * tile];
     k.cos_in[0] = k.in_cos.template Get<Table<T>>();
     k.cos_in[1] = k.cos_in[0][t.cos_bytes / sizeof(Table<T>)];
 }
@@ -496,6 +498,8 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
                               TPipe &pipe) {
     k.t = &t;
     k.places = ROTARY_ODD_PLACES(t.fill, sizeof(T));
+    k.outs = ROTARY_ODD_OUT(t.with_x);
+    k.out = 0;
     k.dy.SetGlobalBuffer((__gm__ T *)args.dy);
     k.x.SetGlobalBuffer((__gm__ T *)args.x);
     k.dx.SetGlobalBuffer((__gm__ T *)args.dx);
@@ -511,7 +515,7 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     /* shift_bytes put x and dx in other banks than dy and work */
     uint32_t x = t.with_x * (uint32_t)(sizeof(T) / 2) * t.x_bytes;
     pipe.InitBuffer(k.in, k.places * t.tile_bytes + x + t.shift_bytes);
-    pipe.InitBuffer(k.out_dx, t.tile_bytes + t.shift_bytes);
+    pipe.InitBuffer(k.out_dx, k.outs * t.tile_bytes + t.shift_bytes);
     pipe.InitBuffer(k.in_cos, 2 * t.cos_bytes);
     if (t.with_x) {
         pipe.InitBuffer(k.out_sum, 2 * t.sum_bytes);

@@ -247,7 +247,7 @@ template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
     if (from >= to) {
         return;
     }
-    LocalTensor<Table<T>> zero = k.dx_out.template ReinterpretCast<Table<T>>();
+    LocalTensor<Table<T>> zero = k.dx_out[0].template ReinterpretCast<Table<T>>();
     WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
     Duplicate(zero.template ReinterpretCast<int32_t>(), (int32_t)0, (int32_t)(t.tile_bytes / 4));
     SetFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);

@@ -89,7 +89,7 @@ template <typename T> AICORE_INLINE void widen_columns(Kernel<T> &k, const Tile 
 template <typename T> AICORE_INLINE void keep_rows(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     uint32_t blocks = (uint32_t)(rows_of(t, *tile.shape) * t.dy_row * sizeof(T) / 32);
-    DataCopy(k.dx_out, k.dy_in[tile.slot], DataCopyParams(1, Narrow16(blocks), 0, 0));
+    DataCopy(k.dx_out[k.out], k.dy_in[tile.slot], DataCopyParams(1, Narrow16(blocks), 0, 0));
     if constexpr (sizeof(T) == 2) {
         SetFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
     }
@@ -99,7 +99,7 @@ template <typename T> AICORE_INLINE void keep_rows(Kernel<T> &k, const Tile &til
 template <typename T>
 AICORE_INLINE void put_columns(Kernel<T> &k, const Shape &s, const LocalTensor<float> &dx) {
     const RotaryGradTiling &t = *k.t;
-    convert_columns(k.dx_out[(uint32_t)t.slice], (uint32_t)t.dy_row, dx, t.pitch, rows_of(t, s),
+    convert_columns(k.dx_out[k.out][(uint32_t)t.slice], (uint32_t)t.dy_row, dx, t.pitch, rows_of(t, s),
                     (uint32_t)t.row);
 }
 

@@ -290,9 +290,9 @@ AICORE_INLINE Rows add_up(Kernel<T> &k, const Tile &tile, Heap &dcos, Heap &dsin
 
 template <typename T> AICORE_INLINE void store_dx(Kernel<T> &k, const Tile &tile) {
     const Shape &s = *tile.shape;
-    const LocalTensor<T> &out = k.dx_out;
-    SetFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);
-    WaitFlag<HardEvent::V_MTE3>(k.slots.out_full[0]);
+    const LocalTensor<T> &out = k.dx_out[k.out];
+    SetFlag<HardEvent::V_MTE3>(k.slots.out_full[k.out]);
+    WaitFlag<HardEvent::V_MTE3>(k.slots.out_full[k.out]);
     int64_t row = k.t->dy_row, at = tile.first * row;
     if (s.out.copies > 0) {
         move<T, false>(s.out, out, k.dx[at]);
@@ -301,7 +301,8 @@ template <typename T> AICORE_INLINE void store_dx(Kernel<T> &k, const Tile &tile
         uint32_t rows = (s.slabs - 1) * k.t->group;
         move<T, false>(s.out_last, out[rows * s.cos_rows * (uint32_t)row], k.dx[at + rows * row]);
     }
-    SetFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
+    SetFlag<HardEvent::MTE3_V>(k.slots.out_free[k.out]);
+    k.out ^= k.outs - 1;
 }
 
 /* The tile's inputs are in the UB, cos and sin on their way to slabs. Four products, each where
@@ -324,7 +325,7 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         widen_columns(k, tile);
     } else if constexpr (wide) {
         dy = k.dy_in[tile.slot];
-        dx = k.dx_out;
+        dx = k.dx_out[k.out];
         if (t.planes) {
             gather_tile(s, k.spare, dy, k.pair, t.pair, 4);
             vector_done();
@@ -357,7 +358,7 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         add_slabs(dcos, few);
         add_slabs(dsin, few);
     }
-    WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
+    WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[k.out]);
     if (t.with_tails) {
         keep_rows(k, tile);
     }
@@ -378,7 +379,7 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
     if (t.with_tails) {
         put_columns(k, s, dx);
     } else if constexpr (!wide) {
-        convert(k.dx_out, dx, s.all);
+        convert(k.dx_out[k.out], dx, s.all);
     }
     store_dx(k, tile);
     if (next.opens) {

@@ -72,6 +72,9 @@ enum {
  * vector unit busy for longer than memory. */
 #define ROTARY_ODD_PLACES(fill, size) ((size) == 2 && (fill) > 1 ? 1u : 2u)
 
+/* And for dx: beside sums, dx is soon done, and one is enough. */
+#define ROTARY_ODD_OUT(with_x) ((with_x) ? 1u : 2u)
+
 typedef struct RotaryGradTiling {
     /* rows of cos in a slab */
     int64_t cos_rows;
