@@ -124,21 +124,6 @@ __aicore__ inline void make_half_places(const LocalTensor<int32_t> &places, uint
     repeat_table(places, row, entries, (int32_t)(4 * row));
 }
 
-/* The same where every word of a row is rotated. */
-__aicore__ inline void make_turn_table(const LocalTensor<int32_t> &table, uint32_t entries,
-                                       uint32_t row, uint32_t half) {
-    make_half_places(table, entries, row, 2 * half, half);
-}
-
-/* A row of 1 for first halves and -1 for second ones. */
-__aicore__ inline void make_signs(const LocalTensor<float> &signs, uint32_t row, uint32_t half) {
-    Duplicate(signs, 1.0f, (int32_t)row);
-    for (uint32_t at = half; at < row; at += 2 * half) {
-        add_to_range(signs, at, at + half, -2.0f);
-    }
-    vector_done();
-}
-
 /* `count` words by a list of `entries` offsets; behind every `entries` words the source is `step`
  * bytes further on. On A2 and A3 a Gather of `count` elements leaves the mask at its tail: every
  * function here that gathers puts the mask back. */

@@ -11,8 +11,7 @@
  * find the partner. ROTARY_PAIRS (interleave): A and B are neighbours, in all tensors. A copy of dy
  * with neighbours swapped finds the partner. ROTARY_PLANES (interleave-half): halves in dy, cos,
  * sin, dcos, dsin; neighbours in x and dx. x is dealt into two planes on its way in, dx is made in
- * two planes and interleaved on its way out. ROTARY_TURNED: as ROTARY_PAIRS, with a copy of dy
- * whose halves are swapped.
+ * two planes and interleaved on its way out.
  *
  * 16-bit types are widened to fp32 first and rounded once at the end. cos, sin, dcos and dsin may
  * be fp32 beside 16-bit dy and x: ROTARY_TABLE is their type. rotary_grad_tiling_data.h says how
@@ -47,8 +46,6 @@ struct Args { /* GM_ADDR is a macro with a star: one name each */
 template <typename T> struct TableOf { using type = ROTARY_TABLE; };
 template <typename T> using Table = typename TableOf<T>::type;
 template <typename T> constexpr bool MIXED = sizeof(Table<T>) > sizeof(T);
-
-template <int MODE> constexpr bool SWAPPED = MODE == ROTARY_PAIRS || MODE == ROTARY_TURNED;
 
 /* Two buffers each way, in turn. The flags of queues, without their bookkeeping: a tile has time
  * for about a thousand scalar instructions, and a queue would take a third of them. */
@@ -87,7 +84,7 @@ template <typename T> struct Kernel {
     LocalTensor<float> turned_dy[2], turned_swap, turned_dx[2];
     /* both of them at once: what is summed to dcos and dsin */
     LocalTensor<float> terms;
-    LocalTensor<float> cosines, sums, signs;
+    LocalTensor<float> cosines, sums;
     LocalTensor<int32_t> table;
 };
 
@@ -102,7 +99,7 @@ struct Band {
     /* rows of cos of its first tile, and of the others */
     uint32_t head, tile;
     Strip strip;
-    /* SWAPPED: sin with partners swapped, too, and with the sign it has in dx */
+    /* ROTARY_PAIRS: sin with partners swapped, too, and with the sign it has in dx */
     LocalTensor<float> cos, sin;
 };
 
@@ -258,7 +255,6 @@ template <typename T, int MODE> __aicore__ inline void set_up_work(Kernel<T> &k,
     k.terms = k.w_dx;
     k.cosines = all[t.cosines_at];
     k.sums = all[t.sums_at];
-    k.signs = all[t.signs_at];
     k.table = all[t.table_at].template ReinterpretCast<int32_t>();
     uint32_t first = t.with_tails ? (uint32_t)t.slice : 0;
     for (uint32_t i = 0; i < 2; i++) {
@@ -271,55 +267,27 @@ template <typename T, int MODE> __aicore__ inline void set_up_work(Kernel<T> &k,
         }
     }
     k.turned_swap = k.w_swap[first];
-    if constexpr (MODE == ROTARY_TURNED) {
-        uint32_t words = (uint32_t)t.half * sizeof(Table<T>) / 4; /* of 32 bits, in a half */
-        make_turn_table(k.table, t.table, (uint32_t)t.row, words);
-        make_signs(k.signs, (uint32_t)t.row, (uint32_t)t.half);
-    } else if constexpr (sizeof(Table<T>) == 4 && MODE == ROTARY_PAIRS) {
+    if constexpr (sizeof(Table<T>) == 4 && MODE == ROTARY_PAIRS) {
         make_swap_table(k.table, t.table);
     } else if constexpr (sizeof(T) == 4 && MODE == ROTARY_PLANES) {
         make_interleave_table(k.table, t.table, t.tile / 2);
     }
 }
 
-/* The second partner changes its sign, in n rows. */
-template <int MODE, typename T>
-AICORE_INLINE void negate_second(Kernel<T> &k, const LocalTensor<float> &rows, uint32_t n,
-                                 uint32_t row) {
-    if constexpr (MODE == ROTARY_PAIRS) {
-        negate_odd(rows, n * row);
-    } else {
-        apply_rows<MUL>(rows, row, rows, row, k.signs, 0, n, row);
-    }
-}
-
-/* Partners of 16-bit types swapped, two at a time as 32-bit words; spare holds as many elements. */
-template <typename T, int MODE>
-AICORE_INLINE void swap_partners(Kernel<T> &k, const LocalTensor<T> &to, const LocalTensor<T> &from,
-                                 const LocalTensor<float> &spare, uint32_t count) {
-    if constexpr (MODE == ROTARY_PAIRS) {
-        swap_words(to, from, spare.template ReinterpretCast<T>(), count);
-    } else {
-        gather_all(to.template ReinterpretCast<float>(), from.template ReinterpretCast<float>(),
-                   count / 2, k.table, k.t->table, 4);
-    }
-}
-
-/* sin as SWAPPED modes want it: sinB for A, -sinA for B. */
-template <typename T, int MODE>
+/* sin as ROTARY_PAIRS wants it: sinB for A, -sinA for B. */
+template <typename T>
 AICORE_INLINE void swap_sines(Kernel<T> &k, const LocalTensor<float> &to,
-                              const LocalTensor<Table<T>> &in, uint32_t n, uint32_t row) {
-    uint32_t count = n * row;
+                              const LocalTensor<Table<T>> &in, uint32_t count) {
     if constexpr (sizeof(Table<T>) == 4) {
         gather_all(to, in, count, k.table, k.t->table, 4);
     } else {
         LocalTensor<T> swapped = k.w_dx.template ReinterpretCast<T>();
-        swap_partners<T, MODE>(k, swapped, in, k.w_other, count);
+        swap_words(swapped, in, k.w_other.template ReinterpretCast<T>(), count);
         vector_done();
         cast_run(to, swapped, RoundMode::CAST_NONE, count);
     }
     vector_done();
-    negate_second<MODE>(k, to, n, row);
+    negate_odd(to, count);
 }
 
 /* Rows of a 16-bit type are padded to 16 elements. A transfer of fp32 fills up blocks of 8: where
@@ -368,7 +336,7 @@ template <typename T, int MODE> AICORE_INLINE void fetch_cosines(Kernel<T> &k, c
 template <typename T, int MODE> AICORE_INLINE void take_cosines(Kernel<T> &k, Band &band) {
     const RotaryGradTiling &t = *k.t;
     constexpr bool wide = sizeof(Table<T>) == 4;
-    uint32_t row = band.strip.row, count = band.count * row, each = sines_at<T>(band);
+    uint32_t count = band.count * band.strip.row, each = sines_at<T>(band);
     const LocalTensor<Table<T>> &in = k.cos_in[band.slot];
     WaitFlag<HardEvent::MTE2_V>(k.slots.cos_full[band.slot]);
     vector_done();
@@ -381,16 +349,16 @@ template <typename T, int MODE> AICORE_INLINE void take_cosines(Kernel<T> &k, Ba
     if constexpr (wide) { /* stays in the slot until the band is done */
         band.cos = in;
         band.sin = in[each];
-        if constexpr (SWAPPED<MODE>) {
+        if constexpr (MODE == ROTARY_PAIRS) {
             band.sin = k.cosines;
-            swap_sines<T, MODE>(k, band.sin, in[each], band.count, row);
+            swap_sines(k, band.sin, in[each], count);
         }
     } else {
         band.cos = k.cosines;
         band.sin = k.cosines[count];
-        if constexpr (SWAPPED<MODE>) {
+        if constexpr (MODE == ROTARY_PAIRS) {
             cast_run(band.cos, in, RoundMode::CAST_NONE, count);
-            swap_sines<T, MODE>(k, band.sin, in[each], band.count, row);
+            swap_sines(k, band.sin, in[each], count);
         } else {
             cast_run(band.cos, in, RoundMode::CAST_NONE, 2 * count);
         }

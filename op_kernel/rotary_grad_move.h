@@ -71,8 +71,6 @@ __aicore__ inline void copy_out(const GlobalTensor<T> &to, const LocalTensor<T> 
     DataCopyPad(to, from, block);
 }
 
-enum Halves { FIRST_HALVES = 1, BOTH_HALVES = 2 };
-
 /* Blocks of `width` elements of rows that are `row` elements apart, from `at` on, a block of each
  * row; `pitch`: from block to block in the UB, `apart`: from run to run. */
 template <typename T, bool IN>
@@ -98,7 +96,7 @@ __aicore__ inline void move_columns(const LocalTensor<T> &ub, const GlobalTensor
 /* PAIRS: this tensor's rows are pairs. IN: to the UB. row: elements of a row in memory; if they are
  * more than t.row, their tails stay out unless rows are flat. Runs that fall into step with their
  * blocks move at once. */
-template <typename T, bool PAIRS, bool IN, Halves HALVES = BOTH_HALVES>
+template <typename T, bool PAIRS, bool IN>
 __aicore__ inline void move_rows(const LocalTensor<T> &ub, const GlobalTensor<T> &gm,
                                  const Area &area, const Strip &s, const RotaryGradTiling &t,
                                  int64_t row) {
@@ -123,7 +121,7 @@ __aicore__ inline void move_rows(const LocalTensor<T> &ub, const GlobalTensor<T>
         }
         return;
     }
-    constexpr uint32_t parts = PAIRS ? 1 : HALVES; /* a row of pairs is one group */
+    constexpr uint32_t parts = PAIRS ? 1 : 2; /* a row of pairs is one group */
     int64_t width = PAIRS ? 2 * (int64_t)s.width : s.width,
             pitch = PAIRS ? s.row : 2 * (int64_t)s.pitch;
     int64_t column = PAIRS ? 2 * s.column : s.column;
@@ -148,34 +146,6 @@ __aicore__ inline void move_rows(const LocalTensor<T> &ub, const GlobalTensor<T>
                 copy_out(gm[at], ub[ub_at], blocks, width * size, (apart - width) * size, skip);
             }
         }
-    }
-}
-
-/* A run of rows to memory without the last `left_out` elements of the last row; where rows are
- * halves, without their first halves. */
-template <typename T, bool PAIRS>
-__aicore__ inline void move_cut(const LocalTensor<T> &ub, const GlobalTensor<T> &gm, int64_t first,
-                                uint32_t rows, uint32_t left_out, const Strip &s,
-                                const RotaryGradTiling &t) {
-    constexpr int64_t size = sizeof(T);
-    int64_t at = first * t.row, end = (first + rows) * t.row - left_out;
-    if (t.flat) {
-        copy_out(gm[at], ub, 1, (end - at) * size, 0, 0);
-        return;
-    }
-    int64_t width = PAIRS ? 2 * (int64_t)s.width : s.width, pitch = PAIRS ? s.row : 2 * s.pitch;
-    int64_t apart = t.strips == 1 && !PAIRS ? 2 * t.half : t.row;
-    int64_t skip = (pitch * size - (width * size + 31) / 32 * 32) / 32;
-    uint32_t blocks = rows * (PAIRS ? 1 : t.rotations), from = PAIRS ? 0 : s.pitch;
-    at += PAIRS ? 2 * s.column : s.column + t.half;
-    if (blocks > 1) {
-        copy_out(gm[at], ub[from], blocks - 1, width * size, (apart - width) * size, skip);
-        at += (blocks - 1) * apart;
-        from += (blocks - 1) * pitch;
-    }
-    width = end - at < width ? end - at : width;
-    if (width > 0) {
-        copy_out(gm[at], ub[from], 1, width * size, 0, 0);
     }
 }
 

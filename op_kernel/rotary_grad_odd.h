@@ -62,6 +62,10 @@ template <typename T> struct Kernel {
     /* places for dx, and the one that is filled next */
     LocalTensor<T> dx_out[2];
     uint32_t outs, out;
+    /* what is made of a tile: dx, dcos and dsin */
+    bool with_dx, with_x;
+    /* the tables are there */
+    bool ready;
     /* tiles in fp32; swapped: dy in its partner's place */
     LocalTensor<float> w_dy, swapped, w_x, spare;
     /* a slab each */
@@ -350,6 +354,10 @@ template <typename T> __aicore__ inline void make_coefficients(Kernel<T> &k) {
 
 template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
     const RotaryGradTiling &t = *k.t;
+    if (k.ready) {
+        return;
+    }
+    k.ready = true;
     constexpr uint32_t size = sizeof(T), table = sizeof(Table<T>);
     uint32_t row = t.pitch, unit = row_unit<T>(t),
              each = t.tile_cos * t.fill * row; /* of cos, with rows repeated */
@@ -500,6 +508,9 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     k.places = ROTARY_ODD_PLACES(t.fill, sizeof(T));
     k.outs = ROTARY_ODD_OUT(t.with_x);
     k.out = 0;
+    k.with_dx = true;
+    k.with_x = t.with_x;
+    k.ready = false;
     k.dy.SetGlobalBuffer((__gm__ T *)args.dy);
     k.x.SetGlobalBuffer((__gm__ T *)args.x);
     k.dx.SetGlobalBuffer((__gm__ T *)args.dx);

@@ -19,6 +19,9 @@ struct Walk {
     uint32_t last;
     /* the line that the next slab begins with */
     int64_t slab_end;
+    /* dx apart from sums: rows of dy [row, last_row) instead */
+    bool apart;
+    int64_t row, last_row;
 };
 
 __aicore__ inline void open_item(const RotaryGradTiling &t, Walk &w) {
@@ -33,6 +36,69 @@ __aicore__ inline void open_item(const RotaryGradTiling &t, Walk &w) {
     w.item += taken;
 }
 
+/* The shape of a tile: that of the one before it, or of the one before that, most of the time. */
+template <typename T>
+__aicore__ inline Shape *find_shape(const RotaryGradTiling &t, Walk &w, uint32_t cos_rows,
+                                    uint32_t rows) {
+    if (w.shape[w.last].rows != rows || w.shape[w.last].cos_rows != cos_rows) {
+        w.last ^= 1;
+        if (w.shape[w.last].rows != rows || w.shape[w.last].cos_rows != cos_rows) {
+            shape_tile<T>(t, w.shape[w.last], cos_rows, rows);
+        }
+    }
+    return &w.shape[w.last];
+}
+
+/* Of dy. */
+AICORE_INLINE int64_t all_rows(const RotaryGradTiling &t) {
+    return t.lines / t.cos_rows * t.slab_stride;
+}
+
+/* As many of cos_rows, `rows` rows of dy each from `first` on, as copies may fetch: they reach
+ * beyond the rows of a group, but not beyond `end`. */
+__aicore__ inline uint32_t lines_before(const RotaryGradTiling &t, int64_t end, int64_t first,
+                                        uint32_t cos_rows, uint32_t rows) {
+    if (!t.cos_last && rows % t.group != 0) {
+        int64_t all = end - up(rows, t.group) - first;
+        while (cos_rows > 1 && (cos_rows - 1) * t.cos_stride > all) {
+            cos_rows--;
+        }
+    }
+    return cos_rows;
+}
+
+/* The tile where the walk is, in the order of memory: whole lines, or a part of one. */
+template <typename T>
+__aicore__ inline void find_apart(const RotaryGradTiling &t, Walk &w, Tile &tile, bool first) {
+    int64_t slab = w.row / t.slab_stride, left = w.last_row - w.row,
+            in_slab = w.row - slab * t.slab_stride, in_step = in_slab % t.outer_stride,
+            cos_row = in_step / t.cos_stride, done = in_step - cos_row * t.cos_stride;
+    int64_t lines = t.cos_rows - cos_row, fit = left / t.cos_stride, rows;
+    lines = lines < fit ? lines : fit;
+    lines = lines < t.tile_cos ? lines : (int64_t)t.tile_cos;
+    if (t.cos_last) { /* one step, or several whole ones */
+        int64_t steps = (t.slab_stride - in_slab) / t.outer_stride, all = left / t.outer_stride;
+        steps = steps < all ? steps : all;
+        steps = steps < t.chunk_rows ? steps : (int64_t)t.chunk_rows;
+        rows = lines == t.cos_rows ? steps : 1;
+        w.row += lines * rows * t.cos_stride;
+    } else {
+        rows = t.cos_stride - done < left ? t.cos_stride - done : left;
+        rows = rows < t.chunk_rows ? rows : (int64_t)t.chunk_rows;
+        lines = rows < t.cos_stride
+                    ? 1
+                    : lines_before(t, w.last_row, w.row, (uint32_t)lines, (uint32_t)rows);
+        w.row += lines * rows;
+    }
+    int64_t line = slab * t.cos_rows + cos_row;
+    tile.opens = first || tile.line != line || tile.shape->cos_rows != lines;
+    tile.shape = find_shape<T>(t, w, (uint32_t)lines, (uint32_t)rows);
+    tile.line = line;
+    tile.first = slab * t.slab_stride + in_slab;
+    tile.closes = false;
+    tile.cos_slot ^= tile.opens;
+}
+
 /* The tile where the walk is. */
 template <typename T>
 __aicore__ inline void find_tile(const RotaryGradTiling &t, Walk &w, Tile &tile) {
@@ -44,20 +110,10 @@ __aicore__ inline void find_tile(const RotaryGradTiling &t, Walk &w, Tile &tile)
     uint32_t rows =
         (uint32_t)(t.inner - inner < t.chunk_rows ? t.inner - inner : (int64_t)t.chunk_rows);
     uint32_t cos_rows = (uint32_t)(left < t.tile_cos ? left : (int64_t)t.tile_cos);
-    if (!t.cos_last && rows % t.group != 0) { /* copies reach beyond rows, but not beyond dy */
-        int64_t all = t.lines / t.cos_rows * t.slab_stride - up(rows, t.group) -
-                      (slab + 1) * t.slab_stride + t.outer_stride - cos_row * t.cos_stride;
-        while (cos_rows > 1 && (cos_rows - 1) * t.cos_stride > all) {
-            cos_rows--;
-        }
-    }
-    if (w.shape[w.last].rows != rows || w.shape[w.last].cos_rows != cos_rows) {
-        w.last ^= 1;
-        if (w.shape[w.last].rows != rows || w.shape[w.last].cos_rows != cos_rows) {
-            shape_tile<T>(t, w.shape[w.last], cos_rows, rows);
-        }
-    }
-    tile.shape = &w.shape[w.last];
+    /* the same number for every chunk of these rows of cos: the last one is nearest to the end */
+    int64_t last = (slab + 1) * t.slab_stride - t.outer_stride + cos_row * t.cos_stride;
+    cos_rows = lines_before(t, all_rows(t), last, cos_rows, rows);
+    tile.shape = find_shape<T>(t, w, cos_rows, rows);
     tile.line = w.line;
     tile.first = slab * t.slab_stride + outer * t.outer_stride + cos_row * t.cos_stride +
                  inner * t.inner_stride;
@@ -84,6 +140,9 @@ AICORE_INLINE void follow(const RotaryGradTiling &t, Tile &tile) {
 
 /* On to the next tile; false: that was the last. */
 AICORE_INLINE bool advance(const RotaryGradTiling &t, Walk &w, const Tile &tile) {
+    if (w.apart) {
+        return w.row < w.last_row;
+    }
     if (++w.chunk < w.end_chunk) {
         return true;
     }
@@ -260,6 +319,17 @@ template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
     SetFlag<HardEvent::MTE3_V>(k.slots.out_free[0]);
 }
 
+/* cos and sin of the first tile, three of their steps. */
+template <typename T> __aicore__ inline void open_cosines(Kernel<T> &k, const Tile &tile) {
+    if constexpr (sizeof(Table<T>) == 2) {
+        turn_cosines(k, tile);
+        vector_done();
+    }
+    widen_cosines(k, tile);
+    vector_done();
+    sign_sines(k, tile);
+}
+
 /* All tiles of a core, each fetched before the one in front of it is computed. */
 template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
     const RotaryGradTiling &t = *k.t;
@@ -267,18 +337,17 @@ template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
     next.slot = 0;
     next.cos_slot = 1;
     w.shape[0].rows = w.shape[1].rows = w.last = 0;
-    open_item(t, w);
-    find_tile<T>(t, w, next);
+    if (w.apart) {
+        find_apart<T>(t, w, next, true);
+    } else {
+        find_tile<T>(t, w, next);
+    }
     fetch(k, next);
     fetch_x(k, next);
     make_tables(k);
-    if constexpr (sizeof(Table<T>) == 2) {
-        turn_cosines(k, next);
-        vector_done();
+    if (k.with_dx) {
+        open_cosines(k, next);
     }
-    widen_cosines(k, next);
-    vector_done();
-    sign_sines(k, next);
     for (bool more = true; more;) {
         tile = next;
         if (!tile.shape->planned) {
@@ -287,7 +356,9 @@ template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
         more = next.there = advance(t, w, tile);
         next.opens = false;
         if (more) {
-            if (follows(t, w, next)) {
+            if (w.apart) {
+                find_apart<T>(t, w, next, false);
+            } else if (follows(t, w, next)) {
                 follow(t, next);
             } else {
                 find_tile<T>(t, w, next);
@@ -300,41 +371,104 @@ template <typename T> __aicore__ inline void do_tiles(Kernel<T> &k, Walk &w) {
                 fetch_x(k, next);
             }
         }
-        if (tile.opens && !tile.closes && t.levels > 0) {
+        if (k.with_x && tile.opens && !tile.closes && t.levels > 0) {
             vector_done();
             Duplicate(k.sums, 0.0f, (int32_t)(t.levels * 2 * t.sums));
         }
         Rows rows = do_tile(k, tile, next);
-        if (tile.closes && t.with_x) {
+        if (k.with_x && tile.closes) {
             close_band(k, tile, rows);
         }
         if constexpr (sizeof(T) == 4) {
             SetFlag<HardEvent::V_MTE2>(k.slots.in_free[tile.slot]);
-            if (t.with_x) {
+            if (k.with_x) {
                 SetFlag<HardEvent::V_MTE2>(k.x_free[tile.slot]);
             }
         }
     }
 }
 
-/* All but the sums of segments. */
-template <typename T> __aicore__ inline void run_all(Kernel<T> &k, const Args &args) {
+/* The pieces of work of a core. */
+template <typename T> __aicore__ inline void do_pieces(Kernel<T> &k, const Args &args) {
     const RotaryGradTiling &t = *k.t;
-    if (t.zeros > 0) {
-        clear_sums(k);
-    }
     int64_t cores = GetBlockNum(), core = GetBlockIdx();
     int64_t items = (t.lines + t.unit - 1) / t.unit * t.segments;
     Walk w;
+    w.apart = false;
     w.item = items * core / cores;
     w.end = items * (core + 1) / cores;
     if (t.partial) {
         k.partial.SetGlobalBuffer((__gm__ float *)GetUserWorkspace(args.workspace));
     }
     if (w.item < w.end) {
+        open_item(t, w);
         do_tiles(k, w);
     } else if (t.partial) {
         make_tables(k);
+    }
+}
+
+/* dx of lines [from, to) of every t.apart-th step from `step` on; `d` is what that makes of t. */
+template <typename T>
+__aicore__ inline void do_lines(Kernel<T> &k, const RotaryGradTiling &t, RotaryGradTiling &d,
+                                int64_t step, int64_t from, int64_t to) {
+    if (step >= t.inner || from >= to) {
+        return;
+    }
+    GlobalTensor<T> dy = k.dy, dx = k.dx;
+    int64_t at = step * t.inner_stride * t.dy_row;
+    uint32_t lines = (uint32_t)(to - from < t.tile_cos ? to - from : (int64_t)t.tile_cos);
+    uint32_t span = up(lines * (uint32_t)t.cos_stride * t.pitch, 32 / sizeof(T));
+    d.chunk_rows = least(t.tile / span, ROTARY_SLABS);
+    d.inner = (t.inner - step + t.apart - 1) / t.apart;
+    d.chunks = d.chunks_inner = (d.inner + d.chunk_rows - 1) / d.chunk_rows;
+    Walk w;
+    w.apart = false;
+    w.item = w.end = w.segment = w.first_chunk = w.chunk = 0;
+    w.end_chunk = d.chunks;
+    w.line = from;
+    w.stop = to;
+    k.dy = dy[at];
+    k.dx = dx[at];
+    do_tiles(k, w);
+    k.dy = dy;
+    k.dx = dx;
+}
+
+/* dx apart from sums, if rows of cos are last: a core takes some lines of all steps, so that cos
+ * serves many of them. A step begins at one of t.apart places of a block, and every t.apart-th step
+ * at the same one: such steps are walked through together, from the first line that begins at a
+ * block. Lines are counted on into the next step, which begins in the last block of this one. */
+template <typename T> __aicore__ inline void do_across(Kernel<T> &k) {
+    const RotaryGradTiling &t = *k.t;
+    int64_t cores = GetBlockNum(), core = GetBlockIdx(), all = t.cos_rows, unit = t.apart;
+    int64_t units = (all + unit - 1) / unit;
+    int64_t from = units * core / cores * unit, to = units * (core + 1) / cores * unit;
+    RotaryGradTiling d = t;
+    d.inner_stride = unit * t.inner_stride;
+    k.t = &d;
+    for (int64_t step = 0; step < unit; step++) {
+        int64_t first = from + (unit - step * all % unit) % unit, end = to + first - from;
+        int64_t last = all + (unit - (step + 1) * all % unit) % unit;
+        end = end < last && core + 1 < cores ? end : last;
+        do_lines(k, t, d, step, first, end < all ? end : all);
+        do_lines(k, t, d, step + 1, first < all ? 0 : first - all, end - all);
+    }
+    k.t = &t;
+}
+
+/* dx apart from sums: a core's share of the rows of dy, in the order of memory. */
+template <typename T> __aicore__ inline void do_apart(Kernel<T> &k) {
+    const RotaryGradTiling &t = *k.t;
+    int64_t cores = GetBlockNum(), core = GetBlockIdx(), all = all_rows(t);
+    int64_t unit = t.apart * (t.cos_last ? t.cos_stride : 1), units = (all + unit - 1) / unit;
+    Walk w;
+    w.apart = true;
+    w.row = units * core / cores * unit;
+    w.last_row = units * (core + 1) / cores * unit;
+    w.last_row = w.last_row < all ? w.last_row : all;
+    if (w.row < w.last_row) {
+        do_tiles(k, w);
     }
 }
 
@@ -354,15 +488,33 @@ template <typename T> __aicore__ inline void join_all(Kernel<T> &k) {
     }
 }
 
-/* JOIN: the sums of a row are spread over cores. */
+/* JOIN: the sums of a row are spread over cores, or dx of a core may take the place of what others
+ * have still to sum. */
 template <typename T, bool JOIN>
 __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
     TPipe pipe;
     Kernel<T> k;
     set_up(k, t, args, pipe);
-    run_all(k, args);
-    if constexpr (JOIN) {
+    if (t.zeros > 0) {
+        clear_sums(k);
+    }
+    if (!t.apart || t.with_x) {
+        k.with_dx = !t.apart;
+        do_pieces(k, args);
+    }
+    if (JOIN && (t.partial || args.dy == args.dx)) {
         SyncAll();
+    }
+    if (t.apart) {
+        k.with_dx = true;
+        k.with_x = false;
+        if (t.across) {
+            do_across(k);
+        } else {
+            do_apart(k);
+        }
+    }
+    if (JOIN && t.partial) {
         join_all(k);
     }
     close_slots(k, pipe);

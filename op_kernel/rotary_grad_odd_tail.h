@@ -66,7 +66,7 @@ template <typename T> AICORE_INLINE void widen_columns(Kernel<T> &k, const Tile 
     convert_columns(k.w_dy, row, from, dy_row, rows, row);
     if constexpr (sizeof(T) == 2) {
         LocalTensor<T> narrow = k.spare.template ReinterpretCast<T>();
-        if (t.with_x) {
+        if (k.with_x) {
             convert_columns(k.w_x, row, k.x_in[0], x_columns<T>(t), rows, row);
             SetFlag<HardEvent::V_MTE2>(k.x_free[0]);
         }
@@ -99,8 +99,8 @@ template <typename T> AICORE_INLINE void keep_rows(Kernel<T> &k, const Tile &til
 template <typename T>
 AICORE_INLINE void put_columns(Kernel<T> &k, const Shape &s, const LocalTensor<float> &dx) {
     const RotaryGradTiling &t = *k.t;
-    convert_columns(k.dx_out[k.out][(uint32_t)t.slice], (uint32_t)t.dy_row, dx, t.pitch, rows_of(t, s),
-                    (uint32_t)t.row);
+    convert_columns(k.dx_out[k.out][(uint32_t)t.slice], (uint32_t)t.dy_row, dx, t.pitch,
+                    rows_of(t, s), (uint32_t)t.row);
 }
 
 } // namespace odd

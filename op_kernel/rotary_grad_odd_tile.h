@@ -14,7 +14,7 @@ namespace odd {
 template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     const Shape &s = *tile.shape;
-    if (tile.opens) {
+    if (tile.opens && k.with_dx) {
         const LocalTensor<Table<T>> &in = k.cos_in[tile.cos_slot];
         int64_t at = tile.line * t.row;
         WaitFlag<HardEvent::V_MTE2>(k.slots.cos_free[tile.cos_slot]);
@@ -29,7 +29,7 @@ template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
 /* The last of what a tile needs. */
 template <typename T> AICORE_INLINE void fetch_x(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
-    if (t.with_x) {
+    if (k.with_x) {
         uint32_t slot = sizeof(T) == 4 ? tile.slot : 0;
         WaitFlag<HardEvent::V_MTE2>(k.x_free[slot]);
         if (t.with_tails) {
@@ -112,7 +112,7 @@ template <typename T> AICORE_INLINE void widen(Kernel<T> &k, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     const Shape &s = *tile.shape;
     LocalTensor<T> from = k.dy_in[tile.slot], narrow = k.spare.template ReinterpretCast<T>();
-    if (t.with_x) {
+    if (k.with_x) {
         convert(k.w_x, k.x_in[0], s.all);
         SetFlag<HardEvent::V_MTE2>(k.x_free[0]);
     }
@@ -305,6 +305,50 @@ template <typename T> AICORE_INLINE void store_dx(Kernel<T> &k, const Tile &tile
     k.out ^= k.outs - 1;
 }
 
+/* The tile's inputs to fp32, where they are not, and dy with partners swapped. */
+template <typename T>
+AICORE_INLINE void take_in(Kernel<T> &k, const Tile &tile, LocalTensor<float> &dy,
+                           LocalTensor<float> &spare) {
+    const RotaryGradTiling &t = *k.t;
+    if (t.with_tails) {
+        widen_columns(k, tile);
+    } else if constexpr (sizeof(T) == 4) {
+        dy = k.dy_in[tile.slot];
+        if (t.planes) {
+            gather_tile(*tile.shape, k.spare, dy, k.pair, t.pair, 4);
+            vector_done();
+            spare = dy;
+            dy = k.spare;
+        }
+        gather_tile(*tile.shape, k.swapped, dy, k.turn, t.turn, 4);
+    } else {
+        widen(k, tile);
+    }
+}
+
+/* cos * dy to where dx will be. */
+template <typename T>
+AICORE_INLINE void begin_dx(Kernel<T> &k, const Tile &tile, const LocalTensor<float> &dx,
+                            const LocalTensor<float> &dy) {
+    WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[k.out]);
+    if (k.t->with_tails) {
+        keep_rows(k, tile);
+    }
+    times_slab(*tile.shape, dx, k.cosines, dy);
+}
+
+/* dx to its type and to memory. */
+template <typename T>
+AICORE_INLINE void end_dx(Kernel<T> &k, const Tile &tile, const LocalTensor<float> &dx) {
+    const Shape &s = *tile.shape;
+    if (k.t->with_tails) {
+        put_columns(k, s, dx);
+    } else if constexpr (sizeof(T) == 2) {
+        convert(k.dx_out[k.out], dx, s.all);
+    }
+    store_dx(k, tile);
+}
+
 /* The tile's inputs are in the UB, cos and sin on their way to slabs. Four products, each where
  * something is not needed any more: between them, steps of the sums and cos and sin of the next
  * tile fill the time that results take. Returns the sums so far. */
@@ -312,30 +356,20 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
     const RotaryGradTiling &t = *k.t;
     const Shape &s = *tile.shape;
     constexpr bool wide = sizeof(T) == 4;
+    bool opens = next.opens && k.with_dx;
     LocalTensor<float> dy = k.w_dy, x = k.w_x, spare = k.spare, dx = k.w_dy;
     WaitFlag<HardEvent::MTE2_V>(k.slots.in_full[tile.slot]);
     vector_done();
-    if (tile.opens) {
+    if (tile.opens && k.with_dx) {
         spread_cosines(k, tile);
     }
     if constexpr (wide) {
         x = k.x_in[tile.slot];
-    }
-    if (t.with_tails) {
-        widen_columns(k, tile);
-    } else if constexpr (wide) {
-        dy = k.dy_in[tile.slot];
-        dx = k.dx_out[k.out];
-        if (t.planes) {
-            gather_tile(s, k.spare, dy, k.pair, t.pair, 4);
-            vector_done();
-            spare = dy;
-            dy = k.spare;
+        if (!t.with_tails) {
+            dx = k.dx_out[k.out];
         }
-        gather_tile(s, k.swapped, dy, k.turn, t.turn, 4);
-    } else {
-        widen(k, tile);
     }
+    take_in(k, tile, dy, spare);
     if (!wide && next.there) {
         if (k.places == 1) {
             fetch(k, next);
@@ -343,10 +377,12 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         fetch_x(k, next);
     }
     vector_done();
-    times_slab(s, spare, k.sines, k.swapped);
+    if (k.with_dx) {
+        times_slab(s, spare, k.sines, k.swapped);
+    }
     Heap dcos, dsin;
     uint32_t few = s.joined ? 2 : 1;
-    if (t.with_x) {
+    if (k.with_x) {
         vector_done();
         flat<MUL>(k.swapped, k.swapped, x, s.all);
         vector_done();
@@ -358,35 +394,32 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
         add_slabs(dcos, few);
         add_slabs(dsin, few);
     }
-    WaitFlag<HardEvent::MTE3_V>(k.slots.out_free[k.out]);
-    if (t.with_tails) {
-        keep_rows(k, tile);
-    }
-    times_slab(s, dx, k.cosines, dy);
-    if (sizeof(Table<T>) == 2 && next.opens) {
-        turn_cosines(k, next);
+    if (k.with_dx) {
+        begin_dx(k, tile, dx, dy);
+        if (sizeof(Table<T>) == 2 && opens) {
+            turn_cosines(k, next);
+        }
     }
     vector_done();
-    flat<ADD>(dx, dx, spare, s.all);
-    if (t.with_x) {
+    if (k.with_dx) {
+        flat<ADD>(dx, dx, spare, s.all);
+    }
+    if (k.with_x) {
         add_slabs(dcos, few);
         add_slabs(dsin, few);
     }
-    if (next.opens) {
+    if (opens) {
         widen_cosines(k, next);
     }
-    vector_done();
-    if (t.with_tails) {
-        put_columns(k, s, dx);
-    } else if constexpr (!wide) {
-        convert(k.dx_out[k.out], dx, s.all);
+    if (k.with_dx) {
+        vector_done();
+        end_dx(k, tile, dx);
     }
-    store_dx(k, tile);
-    if (next.opens) {
+    if (opens) {
         sign_sines(k, next);
     }
     Rows rows;
-    if (t.with_x) {
+    if (k.with_x) {
         rows = add_up(k, tile, dcos, dsin, few);
     }
     return rows;

@@ -11,8 +11,8 @@
 
 namespace rotary {
 
-/* Rows of dcos (which = 0) or dsin (1), summed up, to their type: the sign of dsin, and in SWAPPED
- * modes its order, are put right. Spoils the rows. */
+/* Rows of dcos (which = 0) or dsin (1), summed up, to their type: the sign of dsin, and for pairs
+ * its order, are put right. Spoils the rows. */
 template <typename T, int MODE>
 __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t which,
                                    const LocalTensor<Table<T>> &out,
@@ -21,8 +21,8 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
     const Strip &s = band.strip;
     uint32_t count = band.count * s.row, rotations = band.count * t.rotations, step = 2 * s.pitch;
     if (which == 1) {
-        if constexpr (SWAPPED<MODE>) {
-            negate_second<MODE>(k, rows, band.count, s.row);
+        if constexpr (MODE == ROTARY_PAIRS) {
+            negate_odd(rows, count);
         } else if (s.pitch == LANES && rotations <= REPEATS) {
             Muls<float, false>(rows, rows, -1.0f, MASK_PLACEHOLDER, Narrow8(rotations),
                                UnaryRepeatParams(1, 1, 2 * LANES / BLOCK, 2 * LANES / BLOCK));
@@ -31,14 +31,14 @@ __aicore__ inline void finish_sums(Kernel<T> &k, const Band &band, uint32_t whic
         }
         vector_done();
     }
-    if (SWAPPED<MODE> && which == 1) {
+    if (MODE == ROTARY_PAIRS && which == 1) {
         if constexpr (sizeof(Table<T>) == 4) {
             gather_all(out, rows, count, k.table, t.table, 4);
         } else {
             LocalTensor<T> narrow = k.w_dy.template ReinterpretCast<T>();
             cast_run(narrow, rows, RoundMode::CAST_RINT, count);
             vector_done();
-            swap_partners<T, MODE>(k, out, narrow, k.w_swap, count);
+            swap_words(out, narrow, k.w_swap.template ReinterpretCast<T>(), count);
         }
     } else if constexpr (sizeof(Table<T>) == 4) {
         Muls(out, rows, 1.0f, (int32_t)count);
@@ -212,14 +212,10 @@ template <typename T, int MODE> AICORE_INLINE bool step_on(const RotaryGradTilin
     return true;
 }
 
-/* Sums of a band that is through, to memory; slot: a free one on the way in. */
-template <typename T, int MODE, bool JOIN>
-AICORE_INLINE void end_band(Kernel<T> &k, Band &band, uint32_t slot) {
+/* Sums of a band that is through, to memory. */
+template <typename T, int MODE, bool JOIN> AICORE_INLINE void end_band(Kernel<T> &k, Band &band) {
     const RotaryGradTiling &t = *k.t;
     free_cosines<T>(k, band);
-    if (t.ragged && band.line % t.strips == 0) {
-        close_seams<T, MODE == ROTARY_TURNED ? (int)ROTARY_HALVES : MODE>(k, band, slot);
-    }
     if (!t.with_x) {
         return;
     }
@@ -276,7 +272,7 @@ template <typename T, int MODE, bool JOIN> __aicore__ inline void do_pieces(Kern
         }
         do_tile<T, MODE>(k, band, spot);
         if (!more || w.fresh) {
-            end_band<T, MODE, JOIN>(k, band, spot.slot);
+            end_band<T, MODE, JOIN>(k, band);
         }
     }
 }
@@ -364,10 +360,10 @@ __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
     k.item = items * core / cores;
     k.end = items * (core + 1) / cores;
     bool mixes = MODE == ROTARY_PLANES && t.strips > 1;
-    if (args.dy == args.dx && (mixes || t.ragged)) { /* dx of a core is dy of others */
+    if (args.dy == args.dx && mixes) { /* dx of a core is dy of others */
         k.item = core == 0 ? 0 : items;
         k.end = items;
-        if (mixes && core == 0) {
+        if (core == 0) {
             keep_dy(k, args, JOIN);
         }
     }

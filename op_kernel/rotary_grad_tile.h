@@ -8,7 +8,6 @@
 #ifndef ROTARY_GRAD_TILE_H
 #define ROTARY_GRAD_TILE_H
 
-#include "rotary_grad_seam.h"
 #include "rotary_grad_tail.h"
 
 namespace rotary {
@@ -56,7 +55,7 @@ template <typename T> __aicore__ inline void plan_moves(const RotaryGradTiling &
     if (a.runs > 1) {
         gap = (a.stride - a.rows) * row / 32;
     }
-    tile.plain = t.flat && !t.ragged && row % 32 == 0 && gap <= UINT16_MAX && length <= UINT16_MAX;
+    tile.plain = t.flat && row % 32 == 0 && gap <= UINT16_MAX && length <= UINT16_MAX;
     if (tile.plain) {
         tile.in = DataCopyParams(Narrow16(a.runs), Narrow16(length), Narrow16(gap), 0);
         tile.out = DataCopyParams(Narrow16(a.runs), Narrow16(length), 0, Narrow16(gap));
@@ -82,8 +81,8 @@ __aicore__ inline void shape_tile(const RotaryGradTiling &t, const Strip &s, Til
     tile.area = {0, tile.runs, t.cos_last ? cos_rows : n, t.inner_stride};
     tile.run = tile.area.rows * wide;
     /* Runs begin at 32-byte blocks in a 16-bit type. If it takes two rows to fill blocks, which
-     * SWAPPED modes do not mind, that may leave a gap between runs. */
-    tile.run_pitch = SWAPPED<MODE> ? (tile.run + 15) / 16 * 16 : tile.run;
+     * pairs do not mind, that may leave a gap between runs. */
+    tile.run_pitch = MODE == ROTARY_PAIRS ? (tile.run + 15) / 16 * 16 : tile.run;
     plan_moves<T>(t, tile);
     tile.planned = false;
 }
@@ -112,7 +111,7 @@ __aicore__ inline void plan_calls(const RotaryGradTiling &t, const Strip &s, Til
         tile.span = plan_groups(tile.halves, t.rotations, step) ? s.row : step;
         plan_grid(tile.combine, all, all, all, many ? t.rotations : rotations, many ? tile.n : 1,
                   s.pitch);
-    } else if (SWAPPED<MODE> && t.with_tails) {
+    } else if (MODE == ROTARY_PAIRS && t.with_tails) {
         Steps all = {0, tile.wide};
         plan_grid(tile.combine, all, all, all, 1, tile.n, s.row);
     }
@@ -123,7 +122,7 @@ __aicore__ inline void plan_calls(const RotaryGradTiling &t, const Strip &s, Til
 template <int MODE, typename TO, typename FROM>
 AICORE_INLINE void cast_runs(const LocalTensor<TO> &to, const LocalTensor<FROM> &from,
                              const RoundMode mode, const Tile &tile, uint32_t count) {
-    if (!SWAPPED<MODE> || tile.run_pitch == tile.run) {
+    if (MODE != ROTARY_PAIRS || tile.run_pitch == tile.run) {
         cast_run(to, from, mode, count);
         return;
     }
@@ -148,7 +147,7 @@ AICORE_INLINE void multiply(Kernel<T> &k, const Band &band, const Tile &tile, ui
             multiply_both(tile.multiply, dx[plane], band.cos[at + half], k.w_other[plane],
                           band.sin[at + half], dy[half]);
         }
-    } else if constexpr (SWAPPED<MODE>) {
+    } else if constexpr (MODE == ROTARY_PAIRS) {
         walk<MUL>(tile.multiply, dx, band.cos[at], dy);
         walk<MUL>(tile.multiply, k.w_other, band.sin[at], partner);
     } else {
@@ -166,7 +165,7 @@ AICORE_INLINE void combine(Kernel<T> &k, const Band &band, const Tile &tile,
         walk<ADD>(tile.combine, dx, dx, k.w_other[b]);
         walk<SUB>(tile.combine, dx[b], dx[b], k.w_other);
         widen_lanes(tile.combine);
-    } else if constexpr (SWAPPED<MODE>) {
+    } else if constexpr (MODE == ROTARY_PAIRS) {
         if (k.t->with_tails) {
             narrow_lanes(tile.combine);
             walk<ADD>(tile.combine, dx, dx, k.w_other);
@@ -209,18 +208,13 @@ AICORE_INLINE void store_dx(Kernel<T> &k, const Band &band, const Spot &spot, ui
     } else {
         Area area = tile.area;
         area.first = spot.row;
-        if (t.ragged) {
-            uint32_t apart = t.flat ? tile.run_pitch : tile.run;
-            store_runs<T, pairs>(k, out, area, band.strip, apart);
-        } else {
-            move_rows<T, pairs, false>(out, k.dx, area, band.strip, t, t.dy_row);
-        }
+        move_rows<T, pairs, false>(out, k.dx, area, band.strip, t, t.dy_row);
     }
     free_out(k, slot);
 }
 
 /* The terms of dcos and dsin, each row of the tile a slab: [dcos of all rows of cos][dsin of all].
- * In halves and planes the sign of dsinA is left out; in SWAPPED modes the partners stand in each
+ * In halves and planes the sign of dsinA is left out; for ROTARY_PAIRS the partners stand in each
  * other's place, too. */
 template <typename T, int MODE>
 AICORE_INLINE void make_terms(Kernel<T> &k, const Band &band, const Tile &tile,
@@ -230,14 +224,14 @@ AICORE_INLINE void make_terms(Kernel<T> &k, const Band &band, const Tile &tile,
     uint32_t dsin = tile.size, b = s.pitch;
     if constexpr (MODE != ROTARY_PLANES) {
         narrow_lanes(tile.terms);
-        if constexpr (SWAPPED<MODE>) {
+        if constexpr (MODE == ROTARY_PAIRS) {
             multiply_both(tile.terms, k.terms, dy, k.terms[dsin], partner, x);
         } else {
             walk<MUL>(tile.terms, k.terms, dy, x);
         }
         widen_lanes(tile.terms);
     }
-    if constexpr (SWAPPED<MODE>) {
+    if constexpr (MODE == ROTARY_PAIRS) {
         return;
     }
     narrow_lanes(tile.halves);
@@ -293,7 +287,7 @@ AICORE_INLINE const LocalTensor<float> &dy_of(const Kernel<T> &k, uint32_t slot)
 
 template <typename T, int MODE>
 AICORE_INLINE const LocalTensor<float> &partner_of(const Kernel<T> &k, uint32_t slot) {
-    if constexpr (SWAPPED<MODE>) {
+    if constexpr (MODE == ROTARY_PAIRS) {
         return k.turned_swap;
     } else {
         return dy_of<T, MODE>(k, slot);
@@ -342,32 +336,22 @@ AICORE_INLINE void widen_x(Kernel<T> &k, const Band &band, const Tile &tile,
 
 /* dy with partners swapped: 16-bit words are turned before they are widened, in buffers that the
  * tile needs later. */
-template <typename T, int MODE>
+template <typename T>
 AICORE_INLINE void swap_dy(Kernel<T> &k, const Tile &tile, const LocalTensor<T> &in) {
     LocalTensor<T> swapped = k.w_dx.template ReinterpretCast<T>();
-    if (MODE == ROTARY_PAIRS || tile.run_pitch == tile.run) { /* pairs do not care about gaps */
-        swap_partners<T, MODE>(k, swapped, in, k.w_other, tile.runs * tile.run_pitch);
-    } else {
-        for (uint32_t i = 0; i < tile.runs; i++) {
-            uint32_t at = i * tile.run_pitch;
-            swap_partners<T, MODE>(k, swapped[at], in[at], k.w_other, tile.run);
-        }
-    }
+    swap_words(swapped, in, k.w_other.template ReinterpretCast<T>(), tile.runs * tile.run_pitch);
     vector_done();
-    cast_runs<MODE>(k.w_swap, swapped, RoundMode::CAST_NONE, tile, tile.all);
+    cast_runs<ROTARY_PAIRS>(k.w_swap, swapped, RoundMode::CAST_NONE, tile, tile.all);
 }
 
 template <typename T, int MODE>
 AICORE_INLINE void widen_dy(Kernel<T> &k, const Tile &tile, const LocalTensor<T> &in) {
     if constexpr (sizeof(T) == 2) {
         cast_runs<MODE>(k.w_dy, in, RoundMode::CAST_NONE, tile, tile.all);
-        if constexpr (MODE == ROTARY_TURNED && MIXED<T>) { /* the table is one of floats */
-            vector_done();
-            gather_all(k.w_swap, k.w_dy, tile.count, k.table, k.t->table, 4);
-        } else if constexpr (SWAPPED<MODE>) {
-            swap_dy<T, MODE>(k, tile, in);
+        if constexpr (MODE == ROTARY_PAIRS) {
+            swap_dy(k, tile, in);
         }
-    } else if constexpr (SWAPPED<MODE>) {
+    } else if constexpr (MODE == ROTARY_PAIRS) {
         gather_all(k.w_swap, in, tile.all, k.table, k.t->table, 4);
     }
 }

@@ -44,14 +44,12 @@
 #include <stdint.h>
 
 /* How the kernel finds the two partners of a rotation: by address, they are halves; as neighbours;
- * as halves in y and neighbours in x; by a gather, they are halves that begin inside 32-byte
- * blocks, in rows that do not. The tiling key is the mode, plus ROTARY_JOIN if there are segments
- * to be joined. */
+ * as halves in y and neighbours in x. The tiling key is the mode, plus ROTARY_JOIN if there are
+ * segments to be joined. */
 enum {
     ROTARY_HALVES = 0,
     ROTARY_PAIRS = 1,
     ROTARY_PLANES = 3,
-    ROTARY_TURNED = 4,
     /* the contiguous path, rotary_grad_odd.h */
     ROTARY_ODD = 5,
     ROTARY_JOIN = 10,
@@ -64,7 +62,9 @@ enum {
     ROTARY_FAN = 16,
     /* partial sums that are fetched and added at once */
     ROTARY_FOLD = 32,
-    /* elements of the smallest tile: seams and partial sums use its buffers, too */
+    /* slabs of a tile on the contiguous path, at most */
+    ROTARY_SLABS = 240,
+    /* elements of the smallest tile: partial sums use its buffers, too */
     ROTARY_LEAST_TILE = 2048,
 };
 
@@ -109,6 +109,11 @@ typedef struct RotaryGradTiling {
     int64_t strips_half;
     /* the contiguous path: elements from dcos to dsin in the workspace */
     int64_t plane;
+    /* The contiguous path only: dx and the sums are made one after the other, because what is
+     * summed together does not begin at blocks. dx is shared out so many rows of dy at a time,
+     * or lines of cos_stride rows if rows of cos are last: in the order of memory, or, if `across`,
+     * in lines of all steps. The sums are shared out as ever. */
+    int64_t apart;
     uint32_t chunk_rows;
     uint32_t cos_last;
     /* elements of a half in the UB; the last strip of a half may have fewer */
@@ -134,9 +139,6 @@ typedef struct RotaryGradTiling {
     uint32_t sum_row;
     /* entries of the table of a gather */
     uint32_t table;
-    /* not 0: cores meet inside 32-byte blocks of dx (rotary_grad_seam.h), and so many steps after
-     * each other begin at different places of a block */
-    uint32_t ragged;
     /* Bytes of the UB: two buffers each for dy, x, dx, for cos with sin, and for dcos or dsin, */
     uint32_t tile_bytes;
     uint32_t cos_bytes;
@@ -159,6 +161,8 @@ typedef struct RotaryGradTiling {
     uint32_t align;
     /* dy and x are too large to be in the L2 cache */
     uint32_t stream;
+    /* see apart */
+    uint32_t across;
     /* The contiguous path (rotary_grad_odd.h). A tile is tile_cos rows of cos, a slab of cos has
      * `cosines` elements, sum_row is unused, sin is at other_at, dx_at is a spare tile.
      * cos_last: the slabs are steps, and all rows of a row of cos a group.

@@ -42,16 +42,11 @@ extern "C" __global__ __aicore__ void rotary_mul_grad(GM_ADDR x, GM_ADDR r1, GM_
     rotary::Args args = {dy, r1, r2, x, dx, dr1, dr2, workspace};
     if (TILING_KEY_IS(0)) {
         rotary::run<DTYPE_X, ROTARY_HALVES, false>(t, args);
-    } else if (TILING_KEY_IS(4)) {
-        rotary::run<DTYPE_X, ROTARY_TURNED, false>(t, args);
     } else if (TILING_KEY_IS(5)) {
         odd::run<DTYPE_X, false>(t, args);
     } else if (TILING_KEY_IS(10)) {
         KERNEL_TASK_TYPE(10, KERNEL_TYPE_MIX_AIV_1_0);
         rotary::run<DTYPE_X, ROTARY_HALVES, true>(t, args);
-    } else if (TILING_KEY_IS(14)) {
-        KERNEL_TASK_TYPE(14, KERNEL_TYPE_MIX_AIV_1_0);
-        rotary::run<DTYPE_X, ROTARY_TURNED, true>(t, args);
     } else if (TILING_KEY_IS(15)) {
         KERNEL_TASK_TYPE(15, KERNEL_TYPE_MIX_AIV_1_0);
         odd::run<DTYPE_X, true>(t, args);

@@ -23,8 +23,6 @@ rotary_position_embedding_grad(GM_ADDR dy, GM_ADDR cos, GM_ADDR sin, GM_ADDR x, 
         rotary::run<DTYPE_DY, ROTARY_PAIRS, false>(t, args);
     } else if (TILING_KEY_IS(3)) {
         rotary::run<DTYPE_DY, ROTARY_PLANES, false>(t, args);
-    } else if (TILING_KEY_IS(4)) {
-        rotary::run<DTYPE_DY, ROTARY_TURNED, false>(t, args);
     } else if (TILING_KEY_IS(5)) {
         odd::run<DTYPE_DY, false>(t, args);
     } else if (TILING_KEY_IS(10)) {
@@ -36,9 +34,6 @@ rotary_position_embedding_grad(GM_ADDR dy, GM_ADDR cos, GM_ADDR sin, GM_ADDR x, 
     } else if (TILING_KEY_IS(13)) {
         KERNEL_TASK_TYPE(13, KERNEL_TYPE_MIX_AIV_1_0);
         rotary::run<DTYPE_DY, ROTARY_PLANES, true>(t, args);
-    } else if (TILING_KEY_IS(14)) {
-        KERNEL_TASK_TYPE(14, KERNEL_TYPE_MIX_AIV_1_0);
-        rotary::run<DTYPE_DY, ROTARY_TURNED, true>(t, args);
     } else if (TILING_KEY_IS(15)) {
         KERNEL_TASK_TYPE(15, KERNEL_TYPE_MIX_AIV_1_0);
         odd::run<DTYPE_DY, true>(t, args);

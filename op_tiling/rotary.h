@@ -41,12 +41,13 @@ struct rotary_work {
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch);
 
-/* The contiguous path, rotary_odd.c. Whether a call can go there, and how its partners are found;
- * outer: steps outside of inner. */
-bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
-                             int64_t size, int64_t table);
+/* The contiguous path, rotary_odd.c. Whether a call can go there, and how its partners are found.
+ */
+bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t size,
+                             int64_t table);
 
-/* Whether it is the usual way for a call: the other one is taken only if it is clearly faster. */
+/* Whether it is the usual way for a call: the other one is taken only if it is clearly faster.
+ * outer: steps outside of inner. */
 bool ascgrad_rotary_odd_usual(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
                               int64_t size, int64_t table);
 

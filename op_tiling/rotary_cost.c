@@ -51,6 +51,17 @@ static struct share share_of(const RotaryGradTiling *t, int64_t cores) {
                           .tiles = ceil_div(lines, t->tile_cos) * ceil_div(t->chunks, t->segments)};
 }
 
+/* The same for dx apart from sums. */
+static struct share apart_of(const RotaryGradTiling *t, int64_t cores) {
+    int64_t all = t->lines / t->cos_rows * t->slab_stride, rows = ceil_div(all, cores);
+    bool steps = t->cos_last && t->cos_rows <= t->tile_cos; /* several with one load of cos */
+    int64_t line = t->cos_stride * (t->across ? t->inner : steps ? t->chunk_rows : 1);
+    return (struct share){.cores = cores,
+                          .lines = ceil_div(rows, line) * (t->across ? t->apart : 1),
+                          .rows = rows,
+                          .tiles = ceil_div(rows * t->pitch, t->tile)};
+}
+
 /* Bytes that a copy of a run is charged for. */
 static int64_t charged(int64_t bytes, bool blocks) {
     int64_t all = bytes == 0 ? 0 : most(bytes, DMA_LEAST);
@@ -62,21 +73,21 @@ static int64_t in_parts(int64_t bytes, int64_t part) {
     return bytes / part * charged(part, part % GM_BLOCK == 0);
 }
 
-/* Of a row of dy, dx and, if there is one, x. */
-static int64_t row_bytes(const RotaryGradTiling *t, uint32_t mode, int64_t size) {
+/* Of a row of so many tensors: dy, dx and, if there are three, x. */
+static int64_t row_bytes(const RotaryGradTiling *t, uint32_t mode, int64_t size, int64_t tensors) {
     int64_t row = t->row * size, whole = t->dy_row * size, first = t->slice * size;
-    int64_t x = t->with_x, rows = t->tile_cos == 1 || mode != ROTARY_ODD ? t->chunk_rows : t->group;
+    int64_t rows = t->tile_cos == 1 || mode != ROTARY_ODD ? t->chunk_rows : t->group;
     if (t->with_tails) {
-        return 2 * whole + x * charged(round_up(row, GM_BLOCK), true);
+        return 2 * whole + (tensors - 2) * charged(round_up(row, GM_BLOCK), true);
     }
     if (mode == ROTARY_ODD || t->flat) {
         int64_t run = (t->cos_last ? t->tile_cos * t->cos_stride : rows) * row;
-        return (2 + x) * in_parts(run, run) * row / run;
+        return tensors * in_parts(run, run) * row / run;
     }
     int64_t part = mode == ROTARY_PAIRS ? row : t->half * size;
     int64_t tails = charged(first, first % GM_BLOCK == 0) +
                     charged(whole - row - first, (whole | row | first) % GM_BLOCK == 0);
-    return (2 + x) * in_parts(row, part) + 2 * tails;
+    return tensors * in_parts(row, part) + 2 * tails;
 }
 
 /* Copies that the general path issues one by one: where rows of cos are last and rows do not fill
@@ -90,10 +101,10 @@ static int64_t copies_of(const RotaryGradTiling *t, uint32_t mode, const struct 
 }
 
 /* Of the tables, and of their gradients. */
-static int64_t line_bytes(const RotaryGradTiling *t, uint32_t mode, int64_t table) {
+static int64_t line_bytes(const RotaryGradTiling *t, uint32_t mode, int64_t table, int64_t tables) {
     int64_t row = t->row * table, part = mode == ROTARY_PAIRS ? row : t->half * table;
     bool whole = mode == ROTARY_ODD || t->flat;
-    return (2 + 2 * t->with_x) * (whole ? row : in_parts(row, part));
+    return tables * (whole ? row : in_parts(row, part));
 }
 
 /* Cycles of the vector unit, times LANES, for partners and for rows of cos and sin on their way to
@@ -134,8 +145,6 @@ static int64_t general_partners(const RotaryGradTiling *t, uint32_t mode, const 
         swap = table == 4 ? 4 : 2;
     } else if (mode == ROTARY_PLANES) {
         swap = size == 4 ? gather + 5 : 5;
-    } else if (mode == ROTARY_TURNED) {
-        swap = gather;
     }
     int64_t parts = halves ? t->row / t->half * round_up(t->half, LANES) : round_up(t->row, LANES);
     int64_t calls = halves ? 3 * t->with_x : 3 + 4 * t->with_x;
@@ -143,21 +152,53 @@ static int64_t general_partners(const RotaryGradTiling *t, uint32_t mode, const 
     return s->rows * (row * swap + parts * calls + copied) + s->lines * row * 12;
 }
 
+/* What a walk through a share takes: cycles of the vector unit, and bytes. */
+struct walk {
+    int64_t vector, bytes;
+};
+
+/* A walk that moves so many tensors like dy and so many tables, and takes so much for 64 numbers
+ * and for a tile. */
+struct needs {
+    int64_t tensors, tables, work, tile;
+};
+
+static struct walk walk_of(const RotaryGradTiling *t, uint32_t mode, const struct path_cost *path,
+                           const struct share *s, const struct needs *n, int64_t size,
+                           int64_t table) {
+    bool odd = mode == ROTARY_ODD;
+    int64_t row = odd ? t->pitch : general_row(t, mode, size);
+    int64_t partners =
+        odd ? odd_partners(t, path, s, size, table) : general_partners(t, mode, s, size, table);
+    return (struct walk){.vector =
+                             (s->rows * row * n->work + partners) / LANES + s->tiles * n->tile,
+                         .bytes = s->rows * row_bytes(t, mode, size, n->tensors) +
+                                  s->lines * line_bytes(t, mode, table, n->tables)};
+}
+
 struct rotary_cost ascgrad_rotary_cost(const RotaryGradTiling *t, uint32_t mode, int64_t size,
                                        int64_t table, int64_t cores) {
-    bool odd = mode == ROTARY_ODD;
     const struct path_cost *path = size == 4 ? &contiguous_wide : &contiguous_narrow;
-    path = odd ? path : &general;
+    path = mode == ROTARY_ODD ? path : &general;
     struct share s = share_of(t, cores);
-    int64_t x = t->with_x, row = odd ? t->pitch : general_row(t, mode, size);
-    int64_t partners =
-        odd ? odd_partners(t, path, &s, size, table) : general_partners(t, mode, &s, size, table);
-    int64_t vector = (s.rows * row * (path->work + x * path->work_sum) + partners) / LANES +
-                     s.tiles * (path->tile + x * path->tile_sum);
-    int64_t bytes = 2 * (s.rows * row_bytes(t, mode, size) + s.lines * line_bytes(t, mode, table));
+    int64_t x = t->with_x, copies = COPY * copies_of(t, mode, &s);
+    struct needs n = {2 + x, 2 + 2 * x, path->work + x * path->work_sum,
+                      path->tile + x * path->tile_sum};
+    struct walk all = {0, 0};
+    if (t->apart) {
+        struct share d = apart_of(t, cores);
+        const struct needs dx = {2, 2, path->work, path->tile};
+        all = walk_of(t, mode, path, &d, &dx, size, table);
+        n = (struct needs){2, 2, path->work_sum, path->tile_sum};
+        s.cores = d.cores;
+    }
+    if (!t->apart || x) {
+        struct walk sums = walk_of(t, mode, path, &s, &n, size, table);
+        all = (struct walk){all.vector + sums.vector, all.bytes + sums.bytes};
+    }
+    int64_t bytes = 2 * all.bytes, work = most(all.vector, copies);
     int64_t memory = bytes / least(MEMORY_PEAK, MEMORY * CORES / s.cores);
     int64_t cache = bytes / least(CACHE_PEAK, CACHE * CORES / s.cores);
     int64_t once = path->core + (t->partial ? MEETING : 0);
-    int64_t work = most(vector, COPY * copies_of(t, mode, &s));
     return (struct rotary_cost){once + most(memory, work), once + most(cache, work)};
 }

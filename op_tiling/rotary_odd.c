@@ -10,9 +10,10 @@
 enum {
     /* longest row */
     ROW = 640,
-    /* Elements from which on the other path takes less time: where halves become pairs; where rows
-     * are turned, and move by halves there. Rows that fill blocks of floats: so many bytes. */
+    /* Elements from which on the other path takes less time where halves become pairs. Rows that
+     * fill blocks of floats: so many bytes. */
     SHORT = 64,
+    /* The same where rows of cos are repeated by words; of 16 bits. */
     TURN = 96,
     TURN_NARROW = 256,
     /* rows of a row of cos */
@@ -21,9 +22,8 @@ enum {
     TILE = 7040,
     TABLE = 1664,
     SMALLER_TABLE = 1024,
-    /* elements that a repeat stride reaches, slabs of a tile */
+    /* elements that a repeat stride reaches */
     REACH = 2040,
-    SLABS = 240,
     /* slabs that are not made fewer: cos is repeated in each of them, calls and copies are for each
      */
     FEW = 2,
@@ -32,9 +32,6 @@ enum {
     /* elements of neighbouring rows of cos that are worth fetching in one piece */
     RUN = 1024,
     CORES = 48,
-    /* longest run of rows of cos, in elements, that stays on one core if steps do not begin at
-     * blocks */
-    WHOLE = 16384,
     /* elements that a core moves while the cores meet */
     MEETING = 8192,
     SHIFT = 64,
@@ -189,11 +186,11 @@ static int64_t cost_of(const RotaryGradTiling *t, int64_t cos_rows, int64_t grou
 /* All rows of the most rows of cos, in the groups that make that cheapest. */
 static bool cut_whole(RotaryGradTiling *t, int64_t size, int64_t table) {
     int64_t fewest = rows_per_block(t->pitch * size), share = most(fewest, t->lines / CORES);
-    int64_t limit = least(least(t->cos_rows, share), SLABS), best = 0, cost = 1, chosen = 0;
+    int64_t limit = least(least(t->cos_rows, share), ROTARY_SLABS), best = 0, cost = 1, chosen = 0;
     for (int64_t group = group_of(t, least(t->inner, TILE), size); group >= fewest; group /= 2) {
         int64_t slabs = ceil_div(t->inner, group);
         int64_t cos_rows = least(limit, TILE / (slabs * group * t->pitch));
-        bool fits = slabs <= SLABS && group * t->pitch <= REACH;
+        bool fits = slabs <= ROTARY_SLABS && group * t->pitch <= REACH;
         for (int found = 0; fits && cos_rows > 1 && found < 2; cos_rows--) {
             int64_t price = cost_of(t, cos_rows, group);
             if (cos_rows * cost <= best * price) {
@@ -219,11 +216,11 @@ static bool cut_groups(RotaryGradTiling *t, int64_t size, int64_t table) {
     int64_t group = rows_per_block(t->pitch * 4);
     /* Rows of cos that begin inside blocks stay on one core: there, short rows fill a tile, too. */
     bool whole = t->cos_rows > 1 && t->cos_stride * t->dy_row * size % GM_BLOCK != 0;
-    while (whole && SLABS * group * t->pitch < TILE && group < t->inner) {
+    while (whole && ROTARY_SLABS * group * t->pitch < TILE && group < t->inner) {
         group *= 2;
     }
     int64_t step = most(group, rows_per_block(t->pitch * size)),
-            rows = least(most(1, TILE / t->pitch / step), SLABS * group / step) * step;
+            rows = least(most(1, TILE / t->pitch / step), ROTARY_SLABS * group / step) * step;
     for (; group * t->pitch <= REACH && rows >= step; rows -= step) {
         t->chunks_inner = ceil_div(t->inner, rows);
         int64_t chunk = round_up(ceil_div(t->inner, t->chunks_inner), step);
@@ -265,10 +262,10 @@ static int64_t steps_of(const RotaryGradTiling *t, int64_t line, int64_t run, in
         return 1; /* a transfer cannot step that far */
     }
     int64_t unit = rows_per_block(line * size);
-    int64_t steps = least(least(t->inner, SLABS), most(1, TILE / (run * line)));
+    int64_t steps = least(least(t->inner, ROTARY_SLABS), most(1, TILE / (run * line)));
     if (ascgrad_rotary_odd_alone(t, 1, size) && shares_steps(t)) {
         unit = rows_per_block(t->cos_rows * line * size);
-        int64_t limit = most(1, least(SLABS, TILE / line) / unit) * unit;
+        int64_t limit = most(1, least(ROTARY_SLABS, TILE / line) / unit) * unit;
         return least(least(t->inner, limit), round_up(ceil_div(t->inner, CORES), unit));
     }
     steps = steps > unit ? steps / unit * unit : steps;
@@ -313,30 +310,24 @@ int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t siz
     return 1;
 }
 
-/* Halves that do not begin at blocks of floats. Beyond short rows it is words of 16-bit pairs that
- * are turned, in tiles about as large as the UB has room for, and enough of them to be worth the
- * tables; where rows have to be repeated by words, for enough of them that this does not matter,
- * and tables are of 16 bits. */
-static bool worth_turning(const RotaryGradTiling *t, int64_t size, int64_t table) {
-    bool blocks = t->row % 8 == 0;
-    if (blocks ? t->row < SHORT / size && size == 2 : t->row < TURN) {
+/* Rows that do not fill blocks of floats are repeated by words. Beyond short rows that is worth it
+ * for many rows of 16-bit pairs, in tiles about as large as the UB has room for. */
+static bool worth_repeating(const RotaryGradTiling *t, int64_t size, int64_t table) {
+    int64_t elements = t->lines / t->cos_rows * t->slab_stride * t->row;
+    if (t->row < TURN) {
         return true;
     }
-    int64_t elements = t->lines / t->cos_rows * t->slab_stride * t->row;
-    if (size == 4 || t->half % 2 != 0 || t->row >= TURN_NARROW || elements < 2 * CORES * TILE) {
+    if (size == 4 || table == 4 || t->half % 2 != 0 || t->row >= TURN_NARROW ||
+        elements < 2 * CORES * TILE) {
         return false;
     }
     int64_t rows = t->inner * t->row;
     int64_t tile = rows > TILE ? rows / ceil_div(rows, TILE) : TILE / rows * rows;
-    if (!blocks && table == 4) {
-        return false;
-    }
-    return t->cos_last || ((blocks || t->inner >= MANY) && tile >= TILE * 3 / 4);
+    return t->cos_last || (t->inner >= MANY && tile >= TILE * 3 / 4);
 }
 
-bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
-                             int64_t size, int64_t table) {
-    int64_t run = t->cos_rows * t->cos_stride * t->row;
+bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t size,
+                             int64_t table) {
     t->planes = mode == INTERLEAVE_HALF;
     t->reach = mode == INTERLEAVE || mode == INTERLEAVE_HALF ? 1 : (uint32_t)t->half;
     t->pitch = (uint32_t)t->row;
@@ -345,7 +336,7 @@ bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t
         t->pitch = (uint32_t)round_up(t->row, t->row % 8 == 0 ? 8 : GM_BLOCK / table);
         return t->with_tails && !t->planes && t->dy_row <= ROW;
     }
-    return t->row <= ROW && (run < WHOLE || !ascgrad_rotary_odd_alone(t, outer, size));
+    return t->row <= ROW;
 }
 
 bool ascgrad_rotary_odd_usual(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
@@ -364,7 +355,7 @@ bool ascgrad_rotary_odd_usual(const RotaryGradTiling *t, enum rotary_mode mode, 
     if (aligned) { /* wide tables are not widened: without sums, addresses alone are faster */
         return row < brief + 16 && (t->with_x || table == size);
     }
-    return alone || worth_turning(t, size, table);
+    return alone || t->row % 8 == 0 || worth_repeating(t, size, table);
 }
 
 bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size, int64_t table) {

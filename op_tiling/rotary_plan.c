@@ -11,8 +11,6 @@
 enum {
     /* entries of the table of a gather */
     TABLE = 1024,
-    /* longest row whose halves are swapped by a gather */
-    TURN = 512,
     /* elements of a tile at most; without x nothing is summed and there is more room */
     TILE = 5120,
     TILE_DX = 8192,
@@ -26,8 +24,6 @@ enum {
     RUN = 1024,
     /* bytes of neighbouring rows of cos that must be fetched in one piece */
     RUN_LEAST = 256,
-    /* elements that are worth a seam inside a 32-byte block */
-    SEAMS_FROM = 16384,
     /* pieces of work that are enough for any number of cores */
     ITEMS = 384,
     /* cores of a usual chip */
@@ -99,22 +95,11 @@ static int64_t block_rows(const RotaryGradTiling *t, int64_t rows, int64_t size)
     return most(rows_per_block(rows * t->dy_row * size), rows_per_block(rows * t->row * size));
 }
 
-/* Whether the kernel can mend seams inside blocks: what a row has in the next row's block is not
- * more than its last half. */
-static bool may_be_ragged(const RotaryGradTiling *t, int64_t size) {
-    return t->dy_row == t->row && t->half * size >= 32 - 32 / rows_per_block(t->row * size);
-}
-
 /* Lines that stay on one core: `unit`, unless the rows of cos of every inner or outer step begin
- * inside blocks. Then all of a slab stay together, if that is little; a long run of them is cut,
- * and has seams. */
-static int64_t whole_rows(RotaryGradTiling *t, int64_t outer, int64_t size, int64_t unit) {
+ * inside blocks. Then all of a slab stay together. */
+static int64_t whole_rows(const RotaryGradTiling *t, int64_t outer, int64_t size, int64_t unit) {
     int64_t steps = t->cos_last ? t->inner : outer, run = t->cos_rows * t->cos_stride * t->dy_row;
-    if (steps == 1 || run * size % 32 == 0) {
-        return unit;
-    }
-    if (run >= SEAMS_FROM && may_be_ragged(t, size)) {
-        t->ragged = true;
+    if (t->apart || steps == 1 || run * size % GM_BLOCK == 0) {
         return unit;
     }
     return t->cos_rows * t->strips * block_rows(t, t->cos_rows, size);
@@ -128,12 +113,6 @@ static bool splits_at_blocks(const RotaryGradTiling *t, int64_t outer, int64_t s
                             : t->cos_rows == 1 || t->cos_stride * row % 32 == 0;
     bool steps = t->cos_last || outer == 1 || run % 32 == 0;
     return chunks && rows && steps;
-}
-
-/* Whether segments begin at blocks, or are long enough to be worth the seams. */
-static bool may_split(const RotaryGradTiling *t, int64_t outer, int64_t size) {
-    return splits_at_blocks(t, outer, size) ||
-           (t->slab_stride * t->dy_row >= 16 * SEAMS_FROM && may_be_ragged(t, size));
 }
 
 /* Equal pieces over the cores of any chip: what the busiest core has, times its chip's cores. */
@@ -242,11 +221,6 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
         t->table = size == 4 ? TABLE : 0;
         return ROTARY_PLANES;
     }
-    if (whole && !aligned && t->half * size % 4 == 0 && t->row % 8 == 0 && t->row <= TURN) {
-        t->flat = true;
-        t->table = (uint32_t)(TABLE / t->row * t->row);
-        return ROTARY_TURNED;
-    }
     t->flat = whole && aligned;
     t->table = 0;
     return ROTARY_HALVES;
@@ -269,8 +243,8 @@ static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pi
                 cut(t, &n, pitch, unit, size);
             }
             t->chunks = outer * t->chunks_inner;
-            bool may = odd ? splits_at_blocks(t, outer, size) : may_split(t, outer, size);
-            bool alone = odd && ascgrad_rotary_odd_alone(t, outer, size);
+            bool may = t->apart ? t->with_x : splits_at_blocks(t, outer, size);
+            bool alone = odd && !t->apart && ascgrad_rotary_odd_alone(t, outer, size);
             t->segments = !may ? 1 : alone ? ascgrad_rotary_odd_segments(t) : segments_of(t, pitch);
             if (t->partial || !t->with_x || t->segments == 1) {
                 break;
@@ -291,18 +265,10 @@ static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pi
 /* What stays on one core. */
 static void choose_units(RotaryGradTiling *t, int64_t outer, int64_t size) {
     int64_t unit = block_rows(t, 1, size);
-    t->ragged = t->segments > 1 && !splits_at_blocks(t, outer, size);
     bool blocks = t->half * size % GM_BLOCK == 0 && t->slice * size % GM_BLOCK == 0 &&
                   t->dy_row * size % GM_BLOCK == 0;
     t->join_unit = t->strips == 1 ? unit : blocks ? 1 : unit * t->strips;
     t->unit = whole_rows(t, outer, size, t->join_unit);
-    if (t->ragged) {
-        int64_t step = t->cos_last ? t->inner_stride : t->outer_stride;
-        t->ragged = (uint32_t)rows_per_block(step * t->row * size);
-        if (t->partial || !t->with_x) { /* then the seams of dcos do not matter */
-            t->unit = t->strips;
-        }
-    }
     t->unit = t->segments > 1 ? round_up(t->tile_cos, t->unit) : t->unit;
 }
 
@@ -335,22 +301,63 @@ static int64_t worth_starting(int64_t pieces, int64_t elements, const struct asc
     }
 }
 
-/* The contiguous path. False: it is not for this call. */
-static bool plan_contiguous(const struct rotary_work *work, int64_t outer, RotaryGradTiling *t) {
-    int64_t size = work->size;
-    if (!ascgrad_rotary_odd_fits(t, work->mode, outer, size, work->table)) {
-        return false;
+/* The cores that a plan starts on this chip. */
+static int64_t cores_of(const struct rotary_work *work, const RotaryGradTiling *t,
+                        const struct ascgrad_chip *chip) {
+    int64_t pieces = ceil_div(t->lines, t->unit) * t->segments;
+    if (t->apart) {
+        int64_t line = t->cos_last ? t->cos_stride : 1;
+        int64_t lines = t->across ? t->lines : t->lines / t->cos_rows * t->slab_stride / line;
+        pieces = ceil_div(lines, t->apart);
     }
-    outer = ascgrad_rotary_odd_steps(t, outer, size);
-    t->strips = t->strips_half = 1;
-    t->width = (uint32_t)t->half;
-    t->sum_row = (uint32_t)t->row;
+    pieces = least(pieces, ceil_div(work->elements, CORE));
+    return worth_starting(pieces, work->elements, chip);
+}
+
+/* What a plan takes on a usual chip. */
+static struct rotary_cost cost_of(const struct rotary_work *work, const RotaryGradTiling *t,
+                                  uint32_t mode) {
+    const struct ascgrad_chip usual = {.cores = CORES, .arch = ASCGRAD_ARCH_A2};
+    return ascgrad_rotary_cost(t, mode, work->size, work->table, cores_of(work, t, &usual));
+}
+
+/* The contiguous path, for t->apart or not. False: it has no room. */
+static bool plan_shares(const struct rotary_work *work, int64_t outer, RotaryGradTiling *t) {
+    int64_t size = work->size;
     if (!cut_up(t, ROTARY_ODD, outer, t->dy_row, size, work->table)) {
         return false;
     }
     t->plane = round_up(t->lines * t->pitch, 8);
     choose_units(t, outer, size);
     t->join_unit = ascgrad_rotary_odd_join(t, rows_per_block(t->row * size));
+    return true;
+}
+
+/* The contiguous path. False: it is not for this call. */
+static bool plan_contiguous(const struct rotary_work *work, int64_t outer, RotaryGradTiling *t) {
+    int64_t size = work->size;
+    if (!ascgrad_rotary_odd_fits(t, work->mode, size, work->table)) {
+        return false;
+    }
+    outer = ascgrad_rotary_odd_steps(t, outer, size);
+    t->strips = t->strips_half = 1;
+    t->width = (uint32_t)t->half;
+    t->sum_row = (uint32_t)t->row;
+    RotaryGradTiling u = *t;
+    if (!plan_shares(work, outer, t)) {
+        return false;
+    }
+    /* Where cores cannot take what is summed together, and still begin at blocks. */
+    if (ascgrad_rotary_odd_alone(t, outer, size) || !splits_at_blocks(t, outer, size)) {
+        int64_t line = t->cos_last ? t->cos_stride : 1;
+        u.apart = rows_per_block(line * t->dy_row * size);
+        bool fits = plan_shares(work, outer, &u);
+        u.across = t->cos_last && t->lines == t->cos_rows && t->cos_rows > u.tile_cos &&
+                   u.apart * t->inner_stride * t->dy_row * size <= UINT32_MAX;
+        if (fits && 1) {
+            *t = u;
+        }
+    }
     return true;
 }
 
@@ -372,21 +379,6 @@ static uint32_t plan_general(const struct rotary_work *work, int64_t outer, Rota
     return mode;
 }
 
-/* The cores that a plan starts on this chip. */
-static int64_t cores_of(const struct rotary_work *work, const RotaryGradTiling *t,
-                        const struct ascgrad_chip *chip) {
-    int64_t pieces =
-        least(ceil_div(t->lines, t->unit) * t->segments, ceil_div(work->elements, CORE));
-    return worth_starting(pieces, work->elements, chip);
-}
-
-/* What a plan takes on a usual chip. */
-static struct rotary_cost cost_of(const struct rotary_work *work, const RotaryGradTiling *t,
-                                  uint32_t mode) {
-    const struct ascgrad_chip usual = {.cores = CORES, .arch = ASCGRAD_ARCH_A2};
-    return ascgrad_rotary_cost(t, mode, work->size, work->table, cores_of(work, t, &usual));
-}
-
 /* Whether one plan takes less than so many percent of another's time, of data in memory and in the
  * L2 cache. */
 static bool is_faster(struct rotary_cost a, struct rotary_cost b, int64_t memory, int64_t cache) {
@@ -396,7 +388,8 @@ static bool is_faster(struct rotary_cost a, struct rotary_cost b, int64_t memory
 /* Whether the order of sums is that of the first 910, which has the general path only: its page
  * promises the bits of the other chips for such rows. */
 static bool shares_order(const struct rotary_work *work) {
-    return work->mode == HALF && work->row >= 64 && work->dy_row == work->row;
+    return work->mode == HALF && work->row >= 64 && work->row % 16 == 0 &&
+           work->dy_row == work->row;
 }
 
 /* Everything but zeros and the UB. Returns the kernel's mode. */
@@ -438,11 +431,13 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
     if (!odd) {
         ascgrad_rotary_lay_out(t, mode, work->size, work->table);
     }
-    launch->key = mode + (t->partial ? ROTARY_JOIN : 0);
+    bool meet = t->partial || (t->apart && t->with_x);
+    launch->key = mode + (meet ? ROTARY_JOIN : 0);
     launch->block_dim = (uint32_t)most(1, least(pieces, chip->cores));
-    launch->sync_all = t->partial != 0;
+    launch->sync_all = meet;
     int64_t plane = odd ? t->plane : t->lines * t->sum_row;
-    launch->workspace = t->partial ? (uint64_t)(t->segments * 2 * plane * 4) : 0;
+    /* the cores do not meet without a workspace */
+    launch->workspace = t->partial ? (uint64_t)(t->segments * 2 * plane * 4) : meet * GM_BLOCK;
     if (mode == ROTARY_PLANES && t->strips > 1) { /* for dy, where dx takes its place */
         launch->workspace += (uint64_t)(work->elements * work->size);
     }

@@ -11,7 +11,7 @@ enum {
     SHIFT = 64,
     /* Bytes that rounding takes at most: of a tile to 32 elements, of cos and of the floats. */
     ROUNDING = 3328,
-    PARTS = 9,
+    PARTS = 8,
 };
 
 /* A part of the floats that the kernel works in: so many tiles, so many times the rows of cos at
@@ -26,7 +26,7 @@ struct part {
 static void list_parts(RotaryGradTiling *t, uint32_t mode, int64_t size, int64_t table,
                        struct part part[PARTS]) {
     bool narrow = size == 2, planes = mode == ROTARY_PLANES, halves = mode == ROTARY_HALVES;
-    bool swapped = mode == ROTARY_PAIRS || mode == ROTARY_TURNED, x = t->with_x;
+    bool swapped = mode == ROTARY_PAIRS, x = t->with_x;
     const struct part list[PARTS] = {
         /* dy; fp32 stays where it has been loaded */
         {NULL, narrow, 0, 0},
@@ -40,7 +40,6 @@ static void list_parts(RotaryGradTiling *t, uint32_t mode, int64_t size, int64_t
         {&t->cosines_at, 0, table == 2 ? 2 : swapped, 0},
         {&t->sums_at, 0, 2 * (int64_t)t->levels, 0},
         {&t->table_at, 0, 0, t->table},
-        {&t->signs_at, 0, 0, mode == ROTARY_TURNED ? t->row : 0},
     };
     for (int i = 0; i < PARTS; i++) {
         part[i] = list[i];

@@ -52,7 +52,7 @@ static void make_embedding(struct trial *t, int32_t dtype) {
 /* What lies in the UB has room and does not overlap. */
 static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, int64_t table,
                                  uint64_t mode) {
-    bool wide = es == 4, swapped = mode == ROTARY_PAIRS || mode == ROTARY_TURNED;
+    bool wide = es == 4, swapped = mode == ROTARY_PAIRS;
     bool planes = mode == ROTARY_PLANES;
     int64_t tile = d->tile, cosines = d->cosines;
     NEED(d->swap_at >= (wide ? 0 : tile));
@@ -62,8 +62,7 @@ static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, int64_t 
     NEED(d->cosines_at >= d->other_at + tile);
     NEED(d->sums_at >= d->cosines_at + (table == 4 ? swapped : 2) * cosines);
     NEED(d->table_at >= d->sums_at + (int64_t)d->levels * 2 * cosines);
-    NEED(d->signs_at >= d->table_at + d->table);
-    NEED(d->work_bytes >= 4 * (d->signs_at + (mode == ROTARY_TURNED ? d->row : 0)));
+    NEED(d->work_bytes >= 4 * (d->table_at + d->table));
     NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * cosines * table);
     NEED(!d->with_x || d->sum_bytes >= cosines * (d->partial ? 4 : table));
     return NULL;
@@ -143,20 +142,20 @@ static int64_t item_of(const RotaryGradTiling *d, int64_t row) {
     return (slab * d->cos_rows + key) * d->strips / d->unit * d->segments + segment;
 }
 
-/* Small shapes: neighbouring rows that meet inside a 32-byte block are one piece of work, or the
- * kernel has been told about seams and a row is long enough for them. */
+/* Small shapes: neighbouring rows that meet inside a 32-byte block are one piece of work, unless dx
+ * is made apart: then rows are shared out at blocks. */
 static const char *judge_seams(const RotaryGradTiling *d, int64_t es) {
     enum { MOST = 2000 };
     int64_t rows = d->lines / d->strips / d->cos_rows * d->slab_stride;
-    NEED(d->ragged == 0 || (d->ragged <= 16 && (d->ragged & (d->ragged - 1)) == 0));
     if (d->dy_row * es % 32) NEED(d->unit % d->strips == 0); /* rows are whole */
-    NEED(!d->ragged || d->dy_row == d->row);
+    if (d->apart) {
+        NEED(d->apart * (d->cos_last ? d->cos_stride : 1) * d->dy_row * es % 32 == 0);
+        return NULL;
+    }
     if (rows > MOST) return NULL;
     for (int64_t row = 1; row < rows; row++) {
         int64_t shared = row * d->dy_row * es % 32;
-        if (shared == 0 || item_of(d, row) == item_of(d, row - 1)) continue;
-        NEED(d->ragged);
-        NEED(shared <= d->half * es);
+        NEED(shared == 0 || item_of(d, row) == item_of(d, row - 1));
     }
     return NULL;
 }
@@ -181,7 +180,7 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
     if (d->with_x && (d->inner > 1 || d->chunks > 1)) NEED(d->levels >= 1);
     /* Whole blocks of dcos for every core, except in the last one. */
     NEED(d->join_unit >= 1 && d->unit >= 1);
-    NEED(d->unit % d->join_unit == 0 || (d->ragged && (d->partial || !d->with_x)));
+    NEED(d->unit % d->join_unit == 0 && !d->apart);
     /* every strip is whole blocks */
     bool alone = d->strips > 1 && d->half * es % 32 == 0 && d->slice * es % 32 == 0 &&
                  d->dy_row * es % 32 == 0;
@@ -328,7 +327,7 @@ static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es, int64
 
 static const char *judge_odd(const RotaryGradTiling *d, int64_t es, int64_t table) {
     int64_t rows = d->chunk_rows, row = d->pitch, group = d->group;
-    NEED(d->strips == 1 && d->ragged == 0 && d->tile_cos >= 1 && d->tile_cos <= d->cos_rows);
+    NEED(d->strips == 1 && d->tile_cos >= 1 && d->tile_cos <= d->cos_rows);
     NEED(group >= 1 && (!d->cos_last || group == d->cos_stride));
     NEED(d->sums >= d->tile_cos * row && d->sums % 64 == 0);
     NEED(d->cosines >= d->tile_cos * row * group && d->cosines % 8 == 0);
@@ -372,7 +371,7 @@ static bool fits_mode(uint64_t kernel, int64_t mode) {
     if (kernel == ROTARY_ODD) return true;
     if (mode == 1) return kernel == ROTARY_PAIRS;
     if (mode == 3) return kernel == ROTARY_PLANES;
-    return kernel == ROTARY_HALVES || kernel == ROTARY_TURNED;
+    return kernel == ROTARY_HALVES;
 }
 
 static const char *judge_common(const struct trial *t, const struct ascgrad_launch *launch,
@@ -385,14 +384,14 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[at_dy].dtype),
             elements = ascgrad_elements(dy, 0, dy->rank);
     uint64_t mode_of_kernel = launch->key % ROTARY_JOIN;
-    NEED(launch->key / ROTARY_JOIN == d.partial && launch->sync_all == (d.partial != 0));
+    bool meet = d.partial || (d.apart && d.with_x); /* in place, dx comes after the sums */
+    NEED(launch->key / ROTARY_JOIN == meet && launch->sync_all == meet);
     NEED(elements == 0 || fits_mode(mode_of_kernel, mode));
     NEED(d.ub_bytes <= t->chip.ub);
     int64_t kept = ascgrad_elements(cos, 0, cos->rank);
     NEED(d.zeros == (with_x && elements ? 0 : kept));
     int64_t table = (int64_t)ascgrad_dtype_size(t->node.in[1].dtype);
-    NEED(d.table == 0 || es == 4 || mode_of_kernel == ROTARY_TURNED ||
-         (table == 4 && mode_of_kernel == ROTARY_PAIRS));
+    NEED(d.table == 0 || es == 4 || (table == 4 && mode_of_kernel == ROTARY_PAIRS));
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
     NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
     bool odd = mode_of_kernel == ROTARY_ODD;
@@ -405,7 +404,7 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     if (!wrong) wrong = judge_seams(&d, es);
     if (wrong) return wrong;
     wide_int plane = odd ? d.plane : (wide_int)d.lines * d.sum_row;
-    wide_int need = d.partial ? (wide_int)d.segments * 2 * plane * 4 : 0;
+    wide_int need = d.partial ? (wide_int)d.segments * 2 * plane * 4 : meet * 32;
     if (mode_of_kernel == ROTARY_PLANES && d.strips > 1) need += (wide_int)elements * es; /* dy */
     NEED((wide_int)launch->workspace == need);
     return NULL;
