@@ -66,6 +66,11 @@ const char *judge_keys(const char *kernels, const char *kernel, uint64_t keys, u
 
 typedef __int128 wide_int; /* sums and products here must not be the ones that overflow */
 
+/* Bytes of the L2 cache: those of A2 and A3 if the platform does not say. */
+static inline int64_t l2_bytes(const struct trial *t) {
+    return t->chip.l2 > 0 ? (int64_t)t->chip.l2 : 192 << 20;
+}
+
 static inline int64_t up(int64_t a, int64_t b) {
     return (a + b - 1) / b * b;
 }

@@ -18,12 +18,44 @@ static void make(struct trial *t, int32_t dtype) {
     set_input(t, 1, dtype, lead + 2, dim);
 }
 
+ascgrad_tile_fn ascgrad_tile_exp_segsum_grad;
+
+/* The UB may be as small as the buffers are, and no smaller. */
+static const char *judge_room(const struct trial *t, const ExpSegsumGradTilingData *d,
+                              uint64_t key) {
+    static unsigned char data[sizeof *d];
+    struct ascgrad_launch launch = {.data = data, .capacity = sizeof data};
+    struct ascgrad_error error;
+    struct ascgrad_chip chip = t->chip;
+    chip.ub = 2 * ((uint64_t)d->in_bytes + d->out_bytes + d->line_bytes) + d->wide_bytes +
+              d->tiles_bytes + d->sums_bytes;
+    if (key == EXP_SEGSUM_ZERO) chip.ub = d->out_bytes; /* nothing else, and one of it */
+    NEED(ascgrad_tile_exp_segsum_grad(&t->node, &chip, &launch, &error) == ASCGRAD_DONE);
+    NEED(memcmp(data, d, sizeof data) == 0);
+    chip.ub--;
+    NEED(ascgrad_tile_exp_segsum_grad(&t->node, &chip, &launch, &error) != ASCGRAD_DONE);
+    return NULL;
+}
+
+/* No core has more rounds than it must, and no core is there that makes them no fewer. */
+static const char *judge_rounds(const ExpSegsumGradTilingData *d,
+                                const struct ascgrad_launch *launch, int64_t cores) {
+    wide_int work = d->units, dim = launch->block_dim;
+    wide_int squares = (wide_int)d->matrices * ((d->size + 127) / 128);
+    if (launch->key == EXP_SEGSUM_LARGE && squares > work) work = squares;
+    if (work == 0) return dim == 1 ? NULL : "one core for nothing";
+    wide_int rounds = (work + dim - 1) / dim;
+    NEED(rounds == (work + cores - 1) / cores);
+    NEED(dim == 1 || (work + dim - 2) / (dim - 1) > rounds);
+    return NULL;
+}
+
 /* What lies in the UB has room and does not overlap. */
 static const char *judge_buffers(const ExpSegsumGradTilingData *d, uint64_t key, int64_t es,
                                  int64_t ub) {
     int64_t tile = 36 * 16 * 16;
     if (key == EXP_SEGSUM_ZERO) {
-        NEED(d->out_bytes >= d->unit * 4 && d->out_bytes <= ub); /* nothing else, and one of it */
+        NEED(d->out_bytes >= d->unit * 4 && d->out_bytes <= ub);
         return NULL;
     }
     NEED(2 * ((int64_t)d->in_bytes + d->out_bytes + d->line_bytes) + d->wide_bytes +
@@ -35,9 +67,7 @@ static const char *judge_buffers(const ExpSegsumGradTilingData *d, uint64_t key,
     int64_t blocks = (d->size + 127) / 128, halves = (d->size + 63) / 64;
     NEED(key != EXP_SEGSUM_WHOLE ||
          d->sums_bytes >= (blocks * (halves + blocks) * 128 + halves * 8) * 4);
-    NEED(!d->stream ||
-         (d->size <= 128 && (wide_int)d->matrices * d->size * d->size * es * 2 > 192 << 20));
-    NEED(!d->direct || (d->size * es % 32 == 0 && d->size * es / 32 <= 65535));
+    NEED(d->direct == (d->size * es % 32 == 0 && d->size * es / 32 <= 65535));
     NEED(key != EXP_SEGSUM_LARGE || (d->sums_bytes >= 3 * 16 * 128 * 4 && d->out_bytes >= 200 * 4));
     NEED(!d->gather || d->line_bytes >= 128 * es);
     return NULL;
@@ -51,7 +81,12 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
     int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[0].dtype), size = s->dim[s->rank - 1];
     int64_t matrices = size ? ascgrad_elements(s, 0, s->rank - 2) : 0;
     NEED(d.size == size && d.matrices == matrices && d.unit >= 1 && d.units >= 0);
+    /* both inputs; above 128 rows two tiles may share a line of the cache */
+    wide_int bytes = 2 * (wide_int)matrices * size * size * es;
+    NEED(d.stream == (size > 1 && size <= 128 && bytes > l2_bytes(t)));
     const char *wrong = judge_buffers(&d, launch->key, es, (int64_t)t->chip.ub);
+    if (!wrong) wrong = judge_room(t, &d, launch->key);
+    if (!wrong) wrong = judge_rounds(&d, launch, t->chip.cores);
     if (wrong) return wrong;
     NEED(launch->block_dim <= (d.units > 1 ? d.units : 1) || launch->key == EXP_SEGSUM_LARGE);
     if (launch->key == EXP_SEGSUM_LARGE) {

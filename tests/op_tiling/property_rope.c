@@ -74,8 +74,15 @@ static const char *judge_buffers(const RopeGradPlan *d, const struct ascgrad_nod
     bool halves =
         node->in[0].dtype == ASCGRAD_FP16 && node->in[2].dtype == ASCGRAD_FP16 && !d->exact;
     NEED(!(gathered && d->strips) && d->table_rows >= 1 && d->depth >= 2);
-    NEED(((wide_int)2 * d->depth * d->x_bytes + (gathered ? 2 : 1) * (wide_int)d->table_in_bytes +
-          d->table_bytes + d->tile_bytes + d->places_bytes) <= ub);
+    wide_int all = (wide_int)2 * d->depth * d->x_bytes +
+                   (gathered ? 2 : 1) * (wide_int)d->table_in_bytes + d->table_bytes +
+                   d->tile_bytes + d->places_bytes;
+    NEED(all <= ub);
+    /* Two buffers instead of four are for a tile that leaves no room for one more head, or strip of
+     * a head, in its buffers and twice in fp32; each of these begins at a line of 512 bytes. */
+    int64_t more = gathered ? up(d->width, 16) : d->strips ? d->width : d->head;
+    bool longest = d->strips && 2 * (d->piece + 1) > 4094; /* blocks of a copy */
+    NEED(d->depth > 2 || longest || all + more * (4 * es + 8) + 8 * 512 > ub);
     if (d->strips) {
         step = d->width;
         NEED(d->columns >= 1 && d->columns <= d->rotated / 2 && d->width >= 2 * d->columns);
@@ -98,7 +105,10 @@ static const char *judge_buffers(const RopeGradPlan *d, const struct ascgrad_nod
     NEED(d->piece > 0 && (wide_int)d->piece * step * es <= d->x_bytes);
     NEED((int64_t)d->table * cs % 32 == 0 && d->table_in_bytes >= 2 * (int64_t)d->table * cs);
     NEED(d->table >= d->table_rows * (int64_t)(gathered ? d->rotated : d->width));
-    if (!d->native) NEED(d->sin_at >= d->cos_at + 4 * table && d->w_at >= d->sin_at + 4 * table);
+    if (!d->native) { /* room for each, and less than a line of 512 bytes beyond */
+        NEED(d->sin_at >= d->cos_at + 4 * table && d->w_at >= d->sin_at + 4 * table);
+        NEED(d->sin_at - d->cos_at < 4 * table + 512 && d->w_at - d->sin_at < 4 * table + 512);
+    }
     NEED(!d->native || (halves && !gathered && d->width % 32 == 0));
     NEED(d->table_bytes >= d->w_at + (halves ? 2 * table : 0));
     wide_int most = gathered ? (wide_int)d->piece * d->head : tile;
@@ -251,6 +261,8 @@ static const char *judge(const struct trial *t, const struct ascgrad_launch *lau
         seq++;
     }
     NEED(seq == d->batch && sum == q->dim[0]);
+    wide_int row = (wide_int)(q->dim[1] + k->dim[1]) * ascgrad_dtype_size(t->node.in[0].dtype);
+    NEED(d->stream == (sum * row > l2_bytes(t)));
     return judge_cuts(&all, launch->block_dim, sum,
                       (int64_t)ascgrad_dtype_size(t->node.in[0].dtype));
 }

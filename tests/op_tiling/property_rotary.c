@@ -65,6 +65,13 @@ static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, int64_t 
     NEED(d->work_bytes >= 4 * (d->table_at + d->table));
     NEED(d->tile_bytes >= tile * es && d->cos_bytes >= 2 * cosines * table);
     NEED(!d->with_x || d->sum_bytes >= cosines * (d->partial ? 4 : table));
+    /* all of that, shifts by 256 bytes between operands, and nothing else */
+    int64_t tiles =
+        !wide + swapped + (d->with_x && (!wide || planes)) + (!wide || planes || d->with_x) + 1;
+    int64_t cosine = (table == 4 ? swapped : 2) + 2 * (int64_t)d->levels;
+    int64_t floats =
+        tiles * tile + cosine * cosines + d->table + (mode == ROTARY_TURNED ? d->row : 0);
+    NEED(d->work_bytes <= 4 * (floats + 4 * 64) + 512);
     return NULL;
 }
 
@@ -193,6 +200,37 @@ static const char *judge_limits(const RotaryGradTiling *d, int64_t es) {
              pitch >= d->dy_row);
         NEED(d->dy_row / 8 <= 255 && (int64_t)d->tile_cos * d->chunk_rows <= 255);
     }
+    return NULL;
+}
+
+/* Parts of the UB and buffers begin at blocks. */
+static const char *judge_blocks(const RotaryGradTiling *d) {
+    const uint32_t bytes[] = {d->tile_bytes, d->cos_bytes,  d->sum_bytes,
+                              d->x_bytes,    d->work_bytes, d->shift_bytes};
+    const uint32_t floats[] = {d->swap_at,   d->x_at,     d->dx_at,     d->other_at, d->cosines_at,
+                               d->sums_at,   d->table_at, d->signs_at,  d->rows_at,  d->coarse_at,
+                               d->blocks_at, d->coef_at,  d->spread_at, d->pack_at,  d->pair_at,
+                               d->halve_at,  d->wide_at};
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++)
+        NEED(bytes[i] % 32 == 0);
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
+        NEED(floats[i] % 8 == 0);
+    return NULL;
+}
+
+/* Where rows and slabs begin in memory, as the kernel is told. */
+static const char *judge_places(const RotaryGradTiling *d, int64_t es, bool odd) {
+    wide_int line = (wide_int)d->cos_stride * d->dy_row * es;
+    NEED(d->align >= 1);
+    NEED(d->align == 1 ||
+         (d->align * line % 512 == 0 && d->unit % d->align == 0 && d->tile_cos % d->align == 0));
+    if (d->ragged) { /* after so many steps, and not before, one begins where the first did */
+        wide_int step = (wide_int)(d->cos_last ? d->inner_stride : d->outer_stride) * d->row * es;
+        NEED(step * d->ragged % 32 == 0);
+        NEED(d->ragged == 1 || step * (d->ragged / 2) % 32 != 0);
+    }
+    bool blocks = d->tile_cos * line % 32 == 0 && d->cos_rows * line % 32 == 0;
+    NEED(!odd || d->gaps == (d->cos_last && !blocks));
     return NULL;
 }
 
@@ -402,7 +440,10 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     if (!wrong && !odd) wrong = judge_buffers(&d, es, table, mode_of_kernel);
     if (!wrong && !odd) wrong = judge_limits(&d, es);
     if (!wrong) wrong = judge_seams(&d, es);
+    if (!wrong) wrong = judge_blocks(&d);
+    if (!wrong) wrong = judge_places(&d, es, odd);
     if (wrong) return wrong;
+    NEED(d.stream == ((wide_int)elements * es * (with_x ? 2 : 1) > l2_bytes(t))); /* dy and x */
     wide_int plane = odd ? d.plane : (wide_int)d.lines * d.sum_row;
     wide_int need = d.partial ? (wide_int)d.segments * 2 * plane * 4 : meet * 32;
     if (mode_of_kernel == ROTARY_PLANES && d.strips > 1) need += (wide_int)elements * es; /* dy */
