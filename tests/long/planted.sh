@@ -58,7 +58,10 @@ rows() {
     "$python" tests/long/random_rows.py --run "$own/bin/ascgrad" --count 20 ExpSegsumGrad
 }
 long() { ninja -C "$own" irdump ascgrad_command host_tests >ninja.log 2>&1 && sh "$@"; }
-mutate() { ninja -C "$own" host_tests >ninja.log 2>&1 && "$python" tests/long/mutate.py --build "$own" --count 30 --seed 1 --least 55; }
+mutate() {
+  ninja -C "$own" host_tests plan_times >ninja.log 2>&1 &&
+    "$python" tests/long/mutate.py --build "$own" --count 30 --seed 1 --least 65
+}
 torch() {
   PYTHONPATH=framework/python:tests/python ASCGRAD_LIB=$first/lib/libascgrad.so \
     sh tests/framework/with_wheel.sh "$first/frameworks/torch" tests/framework/test_torch.py
