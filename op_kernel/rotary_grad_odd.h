@@ -506,7 +506,7 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
                               TPipe &pipe) {
     k.t = &t;
     k.places = ROTARY_ODD_PLACES(t.fill, sizeof(T));
-    k.outs = ROTARY_ODD_OUT(t.with_x);
+    k.outs = ROTARY_ODD_OUT(t.with_x, k.places);
     k.out = 0;
     k.with_dx = true;
     k.with_x = t.with_x;

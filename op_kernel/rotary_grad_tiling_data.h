@@ -72,8 +72,8 @@ enum {
  * vector unit busy for longer than memory. */
 #define ROTARY_ODD_PLACES(fill, size) ((size) == 2 && (fill) > 1 ? 1u : 2u)
 
-/* And for dx: beside sums, dx is soon done, and one is enough. */
-#define ROTARY_ODD_OUT(with_x) ((with_x) ? 1u : 2u)
+/* And for dx: one is enough there, and beside sums, where dx is soon done. */
+#define ROTARY_ODD_OUT(with_x, places) ((with_x) ? 1u : (places))
 
 typedef struct RotaryGradTiling {
     /* rows of cos in a slab */

@@ -43,7 +43,7 @@ struct share {
 
 static struct share share_of(const RotaryGradTiling *t, int64_t cores) {
     int64_t pieces = ceil_div(t->lines, t->unit) * t->segments, all = t->lines * t->segments;
-    int64_t lines = least(ceil_div(pieces, cores) * t->unit, all);
+    int64_t lines = least(ceil_div(pieces, cores) * least(t->unit, t->lines), all);
     return (struct share){.cores = least(pieces, cores),
                           .lines = ceil_div(lines, t->segments),
                           .rows =

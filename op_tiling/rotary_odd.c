@@ -115,7 +115,8 @@ static void lay_out(RotaryGradTiling *t, int64_t size, int64_t table) {
     }
     t->cos_bytes = (uint32_t)(2 * round_up(t->sums * table, 32));
     t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : table), 32);
-    int64_t tiles = ROTARY_ODD_OUT(t->with_x) + ROTARY_ODD_PLACES(t->fill, size);
+    uint32_t places = ROTARY_ODD_PLACES(t->fill, size);
+    int64_t tiles = ROTARY_ODD_OUT(t->with_x, places) + places;
     t->ub_bytes = (uint32_t)(t->work_bytes + 2 * t->shift_bytes + tiles * t->tile_bytes +
                              t->with_x * size / 2 * t->x_bytes + 2 * t->cos_bytes +
                              (t->with_x ? 2 * t->sum_bytes : 0));

@@ -354,7 +354,7 @@ static bool plan_contiguous(const struct rotary_work *work, int64_t outer, Rotar
         bool fits = plan_shares(work, outer, &u);
         u.across = t->cos_last && t->lines == t->cos_rows && t->cos_rows > u.tile_cos &&
                    u.apart * t->inner_stride * t->dy_row * size <= UINT32_MAX;
-        if (fits && 1) {
+        if (fits && cost_of(work, &u, ROTARY_ODD).memory < cost_of(work, t, ROTARY_ODD).memory) {
             *t = u;
         }
     }

@@ -69,8 +69,7 @@ static const char *judge_buffers(const RotaryGradTiling *d, int64_t es, int64_t 
     int64_t tiles =
         !wide + swapped + (d->with_x && (!wide || planes)) + (!wide || planes || d->with_x) + 1;
     int64_t cosine = (table == 4 ? swapped : 2) + 2 * (int64_t)d->levels;
-    int64_t floats =
-        tiles * tile + cosine * cosines + d->table + (mode == ROTARY_TURNED ? d->row : 0);
+    int64_t floats = tiles * tile + cosine * cosines + d->table;
     NEED(d->work_bytes <= 4 * (floats + 4 * 64) + 512);
     return NULL;
 }
@@ -224,11 +223,6 @@ static const char *judge_places(const RotaryGradTiling *d, int64_t es, bool odd)
     NEED(d->align >= 1);
     NEED(d->align == 1 ||
          (d->align * line % 512 == 0 && d->unit % d->align == 0 && d->tile_cos % d->align == 0));
-    if (d->ragged) { /* after so many steps, and not before, one begins where the first did */
-        wide_int step = (wide_int)(d->cos_last ? d->inner_stride : d->outer_stride) * d->row * es;
-        NEED(step * d->ragged % 32 == 0);
-        NEED(d->ragged == 1 || step * (d->ragged / 2) % 32 != 0);
-    }
     bool blocks = d->tile_cos * line % 32 == 0 && d->cos_rows * line % 32 == 0;
     NEED(!odd || d->gaps == (d->cos_last && !blocks));
     return NULL;
