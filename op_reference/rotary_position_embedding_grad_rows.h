@@ -134,6 +134,15 @@ CASE("RotaryPositionEmbeddingGrad", "dy=*[40,3,70] cos=*[.,1,16] sin=cos x=dy mo
 /* sums of two rows of cos in groups that are packed, padded to a repeat */
 CASE("RotaryPositionEmbeddingGrad", "dy=*[2,1,32,4] cos=*[.,1,1,.] sin=cos x=dy mode=2")
 
+/* what is summed does not begin at blocks, so that dx may be made apart: rows of cos first, last, of several slabs */
+CASE("RotaryPositionEmbeddingGrad", "dy=*[16,63,5,20] cos=*[1,.,1,.] sin=cos x=dy mode=0|3")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[16,63,5,20] cos=*[1,.,1,.] sin=cos mode=1")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[3,1001,10] cos=*[.,1,.] sin=cos x=dy mode=0|1")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[12,729,36] cos=*[1,.,.] sin=cos x=dy mode=0|1|3")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[13,1045,22] cos=*[1,.,.] sin=cos mode=0|1")
+CASE("RotaryPositionEmbeddingGrad", "dy=*[2,7,129,36] cos=*[.,1,.,.] sin=cos x=dy mode=1|2")
+CASE("RotaryPositionEmbeddingGrad", "dy=bf16[5,1001,36] cos=fp32[1,.,.] sin=cos x=dy mode=0|1")
+
 /* refusals */
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[1,3,1,4] sin=fp32[1,3,1,4] mode=1 slice_start=5", "slice_start is 5, but must be between 0 and 4, the last dimension of dy less that of cos")
 REFUSE("RotaryPositionEmbeddingGrad", "dy=fp32[2,3,4,8] cos=fp32[1,3,1,4] sin=fp32[1,3,1,4] mode=1 slice_start=-1", "slice_start is -1, but must be between 0 and 4")
