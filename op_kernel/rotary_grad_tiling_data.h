@@ -50,8 +50,8 @@ enum {
     ROTARY_HALVES = 0,
     ROTARY_PAIRS = 1,
     ROTARY_PLANES = 3,
-    /* the contiguous path, rotary_grad_odd.h */
-    ROTARY_ODD = 5,
+    /* the contiguous path, rotary_grad_contiguous.h */
+    ROTARY_CONTIGUOUS = 5,
     ROTARY_JOIN = 10,
     /* the kernel of the first generation of the 910 (rotary_mul_grad_910.h) */
     ROTARY_FIRST = 20,
@@ -70,10 +70,10 @@ enum {
 
 /* Places for dy on the contiguous path: rows of 16 bits that have to be repeated by words keep the
  * vector unit busy for longer than memory. */
-#define ROTARY_ODD_PLACES(fill, size) ((size) == 2 && (fill) > 1 ? 1u : 2u)
+#define ROTARY_PLACES(fill, size) ((size) == 2 && (fill) > 1 ? 1u : 2u)
 
 /* And for dx: one is enough there, and beside sums, where dx is soon done. */
-#define ROTARY_ODD_OUT(with_x, places) ((with_x) ? 1u : (places))
+#define ROTARY_PLACES_OUT(with_x, places) ((with_x) ? 1u : (places))
 
 typedef struct RotaryGradTiling {
     /* rows of cos in a slab */
@@ -163,8 +163,8 @@ typedef struct RotaryGradTiling {
     uint32_t stream;
     /* see apart */
     uint32_t across;
-    /* The contiguous path (rotary_grad_odd.h). A tile is tile_cos rows of cos, a slab of cos has
-     * `cosines` elements, sum_row is unused, sin is at other_at, dx_at is a spare tile.
+    /* The contiguous path (rotary_grad_contiguous.h). A tile is tile_cos rows of cos, a slab of cos
+     * has `cosines` elements, sum_row is unused, sin is at other_at, dx_at is a spare tile.
      * cos_last: the slabs are steps, and all rows of a row of cos a group.
      * Rows of a group. */
     uint32_t group;

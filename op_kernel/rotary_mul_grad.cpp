@@ -23,7 +23,7 @@
 #endif
 #if LATER_CHIPS
 #define ROTARY_TABLE DTYPE_R1
-#include "rotary_grad_odd_run.h"
+#include "rotary_grad_contiguous_run.h"
 #include "rotary_grad_run.h"
 #endif
 
@@ -43,13 +43,13 @@ extern "C" __global__ __aicore__ void rotary_mul_grad(GM_ADDR x, GM_ADDR r1, GM_
     if (TILING_KEY_IS(0)) {
         rotary::run<DTYPE_X, ROTARY_HALVES, false>(t, args);
     } else if (TILING_KEY_IS(5)) {
-        odd::run<DTYPE_X, false>(t, args);
+        contiguous::run<DTYPE_X, false>(t, args);
     } else if (TILING_KEY_IS(10)) {
         KERNEL_TASK_TYPE(10, KERNEL_TYPE_MIX_AIV_1_0);
         rotary::run<DTYPE_X, ROTARY_HALVES, true>(t, args);
     } else if (TILING_KEY_IS(15)) {
         KERNEL_TASK_TYPE(15, KERNEL_TYPE_MIX_AIV_1_0);
-        odd::run<DTYPE_X, true>(t, args);
+        contiguous::run<DTYPE_X, true>(t, args);
     }
 #endif
 }

@@ -7,7 +7,7 @@
  * two rotations), plus ROTARY_JOIN.
  */
 #define ROTARY_TABLE DTYPE_COS
-#include "rotary_grad_odd_run.h"
+#include "rotary_grad_contiguous_run.h"
 #include "rotary_grad_run.h"
 
 extern "C" __global__ __aicore__ void
@@ -24,7 +24,7 @@ rotary_position_embedding_grad(GM_ADDR dy, GM_ADDR cos, GM_ADDR sin, GM_ADDR x, 
     } else if (TILING_KEY_IS(3)) {
         rotary::run<DTYPE_DY, ROTARY_PLANES, false>(t, args);
     } else if (TILING_KEY_IS(5)) {
-        odd::run<DTYPE_DY, false>(t, args);
+        contiguous::run<DTYPE_DY, false>(t, args);
     } else if (TILING_KEY_IS(10)) {
         KERNEL_TASK_TYPE(10, KERNEL_TYPE_MIX_AIV_1_0);
         rotary::run<DTYPE_DY, ROTARY_HALVES, true>(t, args);
@@ -36,6 +36,6 @@ rotary_position_embedding_grad(GM_ADDR dy, GM_ADDR cos, GM_ADDR sin, GM_ADDR x, 
         rotary::run<DTYPE_DY, ROTARY_PLANES, true>(t, args);
     } else if (TILING_KEY_IS(15)) {
         KERNEL_TASK_TYPE(15, KERNEL_TYPE_MIX_AIV_1_0);
-        odd::run<DTYPE_DY, true>(t, args);
+        contiguous::run<DTYPE_DY, true>(t, args);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of the rotary tiling: rotary_tiling.c checks the node, rotary_plan.c cuts up the work,
- * rotary_ub.c lays out the UB; rotary_odd.c does both for the contiguous path, and rotary_cost.c
- * says which of the two is faster.
+ * rotary_ub.c lays out the UB; rotary_contiguous.c does both for the contiguous path, and
+ * rotary_cost.c says which of the two is faster.
  */
 #ifndef ASCGRAD_OP_TILING_ROTARY_H
 #define ASCGRAD_OP_TILING_ROTARY_H
@@ -41,29 +41,30 @@ struct rotary_work {
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch);
 
-/* The contiguous path, rotary_odd.c. Whether a call can go there, and how its partners are found.
+/* The contiguous path, rotary_contiguous.c. Whether a call can go there, and how its partners are
+ * found.
  */
-bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t size,
-                             int64_t table);
+bool ascgrad_rotary_contiguous_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t size,
+                                    int64_t table);
 
 /* Whether it is the usual way for a call: the other one is taken only if it is clearly faster.
  * outer: steps outside of inner. */
-bool ascgrad_rotary_odd_usual(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
-                              int64_t size, int64_t table);
+bool ascgrad_rotary_contiguous_usual(const RotaryGradTiling *t, enum rotary_mode mode,
+                                     int64_t outer, int64_t size, int64_t table);
 
 /* Lays the axes out for it. Returns the steps outside of inner. */
-int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t size);
+int64_t ascgrad_rotary_contiguous_steps(RotaryGradTiling *t, int64_t outer, int64_t size);
 
 /* Whether all rows of cos of a slab stay on one core, and into how many segments their steps are
  * then split. */
-bool ascgrad_rotary_odd_alone(const RotaryGradTiling *t, int64_t outer, int64_t size);
-int64_t ascgrad_rotary_odd_segments(const RotaryGradTiling *t);
+bool ascgrad_rotary_contiguous_alone(const RotaryGradTiling *t, int64_t outer, int64_t size);
+int64_t ascgrad_rotary_contiguous_segments(const RotaryGradTiling *t);
 
 /* Lines that are joined at a time; `unit` of them fill blocks. */
-int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit);
+int64_t ascgrad_rotary_contiguous_join(const RotaryGradTiling *t, int64_t unit);
 
 /* Chunks, tiles and the UB for t->levels and t->partial. False: the UB is too small. */
-bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size, int64_t table);
+bool ascgrad_rotary_contiguous_cut(RotaryGradTiling *t, int64_t size, int64_t table);
 
 /* What a plan takes, in cycles of the busiest of so many cores, of data in memory and in the L2
  * cache (rotary_cost.c). */

@@ -76,11 +76,11 @@ static int64_t in_parts(int64_t bytes, int64_t part) {
 /* Of a row of so many tensors: dy, dx and, if there are three, x. */
 static int64_t row_bytes(const RotaryGradTiling *t, uint32_t mode, int64_t size, int64_t tensors) {
     int64_t row = t->row * size, whole = t->dy_row * size, first = t->slice * size;
-    int64_t rows = t->tile_cos == 1 || mode != ROTARY_ODD ? t->chunk_rows : t->group;
+    int64_t rows = t->tile_cos == 1 || mode != ROTARY_CONTIGUOUS ? t->chunk_rows : t->group;
     if (t->with_tails) {
         return 2 * whole + (tensors - 2) * charged(round_up(row, GM_BLOCK), true);
     }
-    if (mode == ROTARY_ODD || t->flat) {
+    if (mode == ROTARY_CONTIGUOUS || t->flat) {
         int64_t run = (t->cos_last ? t->tile_cos * t->cos_stride : rows) * row;
         return tensors * in_parts(run, run) * row / run;
     }
@@ -93,7 +93,7 @@ static int64_t row_bytes(const RotaryGradTiling *t, uint32_t mode, int64_t size,
 /* Copies that the general path issues one by one: where rows of cos are last and rows do not fill
  * blocks, a step of a tile is a copy of its own, or one for each half. */
 static int64_t copies_of(const RotaryGradTiling *t, uint32_t mode, const struct share *s) {
-    if (mode == ROTARY_ODD || t->flat || !t->cos_last) {
+    if (mode == ROTARY_CONTIGUOUS || t->flat || !t->cos_last) {
         return 0;
     }
     int64_t parts = mode == ROTARY_PAIRS ? 1 : t->row / t->half;
@@ -103,14 +103,14 @@ static int64_t copies_of(const RotaryGradTiling *t, uint32_t mode, const struct 
 /* Of the tables, and of their gradients. */
 static int64_t line_bytes(const RotaryGradTiling *t, uint32_t mode, int64_t table, int64_t tables) {
     int64_t row = t->row * table, part = mode == ROTARY_PAIRS ? row : t->half * table;
-    bool whole = mode == ROTARY_ODD || t->flat;
+    bool whole = mode == ROTARY_CONTIGUOUS || t->flat;
     return tables * (whole ? row : in_parts(row, part));
 }
 
 /* Cycles of the vector unit, times LANES, for partners and for rows of cos and sin on their way to
  * slabs. */
-static int64_t odd_partners(const RotaryGradTiling *t, const struct path_cost *path,
-                            const struct share *s, int64_t size, int64_t table) {
+static int64_t contiguous_partners(const RotaryGradTiling *t, const struct path_cost *path,
+                                   const struct share *s, int64_t size, int64_t table) {
     enum { SHIFTS = 2, BLOCKS = 3 };
     int64_t gather = path->gather, fill = t->fill, swap = gather;
     if (size == 2 && t->turn_unit != 2) {
@@ -166,10 +166,10 @@ struct needs {
 static struct walk walk_of(const RotaryGradTiling *t, uint32_t mode, const struct path_cost *path,
                            const struct share *s, const struct needs *n, int64_t size,
                            int64_t table) {
-    bool odd = mode == ROTARY_ODD;
-    int64_t row = odd ? t->pitch : general_row(t, mode, size);
-    int64_t partners =
-        odd ? odd_partners(t, path, s, size, table) : general_partners(t, mode, s, size, table);
+    bool contiguous = mode == ROTARY_CONTIGUOUS;
+    int64_t row = contiguous ? t->pitch : general_row(t, mode, size);
+    int64_t partners = contiguous ? contiguous_partners(t, path, s, size, table)
+                                  : general_partners(t, mode, s, size, table);
     return (struct walk){.vector =
                              (s->rows * row * n->work + partners) / LANES + s->tiles * n->tile,
                          .bytes = s->rows * row_bytes(t, mode, size, n->tensors) +
@@ -179,7 +179,7 @@ static struct walk walk_of(const RotaryGradTiling *t, uint32_t mode, const struc
 struct rotary_cost ascgrad_rotary_cost(const RotaryGradTiling *t, uint32_t mode, int64_t size,
                                        int64_t table, int64_t cores) {
     const struct path_cost *path = size == 4 ? &contiguous_wide : &contiguous_narrow;
-    path = mode == ROTARY_ODD ? path : &general;
+    path = mode == ROTARY_CONTIGUOUS ? path : &general;
     struct share s = share_of(t, cores);
     int64_t x = t->with_x, copies = COPY * copies_of(t, mode, &s);
     struct needs n = {2 + x, 2 + 2 * x, path->work + x * path->work_sum,

@@ -40,7 +40,7 @@ enum {
     UNITS = 64,
     /* Percent of the usual way's time that the other one may take to be chosen: what the estimates
      * of rotary_cost.c can be trusted for, less where calls are small. */
-    ODD_FASTER = 95,
+    CONTIGUOUS_FASTER = 95,
     GENERAL_FASTER = 80,
     /* The same in the L2 for rows with tails, which gain most in memory; the estimate is high. */
     TAILS_AS_FAST = 105,
@@ -230,22 +230,24 @@ static uint32_t shape_row(RotaryGradTiling *t, enum rotary_mode attribute, int64
  * has no room. */
 static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pitch, int64_t size,
                    int64_t table) {
-    bool odd = mode == ROTARY_ODD;
+    bool contiguous = mode == ROTARY_CONTIGUOUS;
     int64_t unit = block_rows(t, 1, size);
     bool summed = t->inner > 1 || outer > 1 || t->cos_stride > 1;
     for (t->levels = summed && t->with_x;; t->levels++) {
         for (t->partial = 0;; t->partial = 1) {
-            if (odd && !ascgrad_rotary_odd_cut(t, size, table)) {
+            if (contiguous && !ascgrad_rotary_contiguous_cut(t, size, table)) {
                 return false;
             }
-            if (!odd) {
+            if (!contiguous) {
                 struct rotary_needs n = ascgrad_rotary_needs(t, mode, size, table);
                 cut(t, &n, pitch, unit, size);
             }
             t->chunks = outer * t->chunks_inner;
             bool may = t->apart ? t->with_x : splits_at_blocks(t, outer, size);
-            bool alone = odd && !t->apart && ascgrad_rotary_odd_alone(t, outer, size);
-            t->segments = !may ? 1 : alone ? ascgrad_rotary_odd_segments(t) : segments_of(t, pitch);
+            bool alone = contiguous && !t->apart && ascgrad_rotary_contiguous_alone(t, outer, size);
+            t->segments = !may    ? 1
+                          : alone ? ascgrad_rotary_contiguous_segments(t)
+                                  : segments_of(t, pitch);
             if (t->partial || !t->with_x || t->segments == 1) {
                 break;
             }
@@ -324,22 +326,22 @@ static struct rotary_cost cost_of(const struct rotary_work *work, const RotaryGr
 /* The contiguous path, for t->apart or not. False: it has no room. */
 static bool plan_shares(const struct rotary_work *work, int64_t outer, RotaryGradTiling *t) {
     int64_t size = work->size;
-    if (!cut_up(t, ROTARY_ODD, outer, t->dy_row, size, work->table)) {
+    if (!cut_up(t, ROTARY_CONTIGUOUS, outer, t->dy_row, size, work->table)) {
         return false;
     }
     t->plane = round_up(t->lines * t->pitch, 8);
     choose_units(t, outer, size);
-    t->join_unit = ascgrad_rotary_odd_join(t, rows_per_block(t->row * size));
+    t->join_unit = ascgrad_rotary_contiguous_join(t, rows_per_block(t->row * size));
     return true;
 }
 
 /* The contiguous path. False: it is not for this call. */
 static bool plan_contiguous(const struct rotary_work *work, int64_t outer, RotaryGradTiling *t) {
     int64_t size = work->size;
-    if (!ascgrad_rotary_odd_fits(t, work->mode, size, work->table)) {
+    if (!ascgrad_rotary_contiguous_fits(t, work->mode, size, work->table)) {
         return false;
     }
-    outer = ascgrad_rotary_odd_steps(t, outer, size);
+    outer = ascgrad_rotary_contiguous_steps(t, outer, size);
     t->strips = t->strips_half = 1;
     t->width = (uint32_t)t->half;
     t->sum_row = (uint32_t)t->row;
@@ -348,13 +350,14 @@ static bool plan_contiguous(const struct rotary_work *work, int64_t outer, Rotar
         return false;
     }
     /* Where cores cannot take what is summed together, and still begin at blocks. */
-    if (ascgrad_rotary_odd_alone(t, outer, size) || !splits_at_blocks(t, outer, size)) {
+    if (ascgrad_rotary_contiguous_alone(t, outer, size) || !splits_at_blocks(t, outer, size)) {
         int64_t line = t->cos_last ? t->cos_stride : 1;
         u.apart = rows_per_block(line * t->dy_row * size);
         bool fits = plan_shares(work, outer, &u);
         u.across = t->cos_last && t->lines == t->cos_rows && t->cos_rows > u.tile_cos &&
                    u.apart * t->inner_stride * t->dy_row * size <= UINT32_MAX;
-        if (fits && cost_of(work, &u, ROTARY_ODD).memory < cost_of(work, t, ROTARY_ODD).memory) {
+        if (fits && cost_of(work, &u, ROTARY_CONTIGUOUS).memory <
+                        cost_of(work, t, ROTARY_CONTIGUOUS).memory) {
             *t = u;
         }
     }
@@ -397,18 +400,18 @@ static uint32_t plan(const struct rotary_work *work, RotaryGradTiling *t) {
     int64_t outer = lay_out(t, work);
     RotaryGradTiling u = *t;
     bool may = work->path != GENERAL && plan_contiguous(work, outer, &u);
-    bool usual = ascgrad_rotary_odd_usual(t, work->mode, outer, work->size, work->table);
+    bool usual = ascgrad_rotary_contiguous_usual(t, work->mode, outer, work->size, work->table);
     uint32_t mode = plan_general(work, outer, t);
     if (may && work->path == CHOSEN) {
         struct rotary_cost here = cost_of(work, t, mode);
-        struct rotary_cost there = cost_of(work, &u, ROTARY_ODD);
-        int64_t cache = u.with_tails ? TAILS_AS_FAST : ODD_FASTER;
+        struct rotary_cost there = cost_of(work, &u, ROTARY_CONTIGUOUS);
+        int64_t cache = u.with_tails ? TAILS_AS_FAST : CONTIGUOUS_FASTER;
         may = usual ? !is_faster(here, there, GENERAL_FASTER, GENERAL_FASTER)
-                    : !shares_order(work) && is_faster(there, here, ODD_FASTER, cache);
+                    : !shares_order(work) && is_faster(there, here, CONTIGUOUS_FASTER, cache);
     }
     if (may) {
         *t = u;
-        return ROTARY_ODD;
+        return ROTARY_CONTIGUOUS;
     }
     return mode;
 }
@@ -427,15 +430,15 @@ void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_ch
     }
     t->zeros = work->zeros;
     pieces = most(pieces, ceil_div(t->zeros, 4 * CORE));
-    bool odd = mode == ROTARY_ODD;
-    if (!odd) {
+    bool contiguous = mode == ROTARY_CONTIGUOUS;
+    if (!contiguous) {
         ascgrad_rotary_lay_out(t, mode, work->size, work->table);
     }
     bool meet = t->partial || (t->apart && t->with_x);
     launch->key = mode + (meet ? ROTARY_JOIN : 0);
     launch->block_dim = (uint32_t)most(1, least(pieces, chip->cores));
     launch->sync_all = meet;
-    int64_t plane = odd ? t->plane : t->lines * t->sum_row;
+    int64_t plane = contiguous ? t->plane : t->lines * t->sum_row;
     /* the cores do not meet without a workspace */
     launch->workspace = t->partial ? (uint64_t)(t->segments * 2 * plane * 4) : meet * GM_BLOCK;
     if (mode == ROTARY_PLANES && t->strips > 1) { /* for dy, where dx takes its place */

@@ -99,26 +99,26 @@ static void judge_estimate(struct row_call *c, const char *soc, double most, con
         {"estimate of the contiguous path over its time in memory", "the same in the L2"}};
     struct rotary_cost cost[2];
     struct ascgrad_report r[2];
-    for (int odd = 0; odd < 2; odd++) {
-        forced = odd ? CONTIGUOUS : GENERAL;
-        bool timed = time_row(c, soc, &r[odd]);
+    for (int contiguous = 0; contiguous < 2; contiguous++) {
+        forced = contiguous ? CONTIGUOUS : GENERAL;
+        bool timed = time_row(c, soc, &r[contiguous]);
         forced = CHOSEN;
-        cost[odd] = estimate;
-        if (!timed || (r[odd].key % ROTARY_JOIN == ROTARY_ODD) != odd) {
+        cost[contiguous] = estimate;
+        if (!timed || (r[contiguous].key % ROTARY_JOIN == ROTARY_CONTIGUOUS) != contiguous) {
             printf("FAIL there is no choice of paths: %s\n", row);
             failed++;
             return;
         }
     }
-    for (int odd = 0; odd < 2; odd++) {
-        double per_us = r[odd].cycles / r[odd].time_us;
-        double found[2] = {(double)cost[odd].memory / per_us / r[odd].time_us,
-                           (double)cost[odd].cache / per_us / r[odd].time_l2_us};
-        errors[odd].count++;
+    for (int contiguous = 0; contiguous < 2; contiguous++) {
+        double per_us = r[contiguous].cycles / r[contiguous].time_us;
+        double found[2] = {(double)cost[contiguous].memory / per_us / r[contiguous].time_us,
+                           (double)cost[contiguous].cache / per_us / r[contiguous].time_l2_us};
+        errors[contiguous].count++;
         for (int i = 0; i < 2; i++) {
             double error = log(found[i]);
-            errors[odd].squares[i] += error * error;
-            judge(fabs(error) <= log(most), names[odd][i], found[i], most, row);
+            errors[contiguous].squares[i] += error * error;
+            judge(fabs(error) <= log(most), names[contiguous][i], found[i], most, row);
         }
     }
 }
@@ -126,11 +126,11 @@ static void judge_estimate(struct row_call *c, const char *soc, double most, con
 /* All estimates of a path together. */
 static void judge_errors(void) {
     static const double most[2][2] = {{0.13, 0.18}, {0.2, 0.21}};
-    for (int odd = 0; odd < 2; odd++)
-        for (int i = 0; i < 2 && errors[odd].count; i++) {
-            double rms = sqrt(errors[odd].squares[i] / errors[odd].count);
-            judge(rms <= most[odd][i], "rms of their logarithms", rms, most[odd][i],
-                  odd ? "contiguous" : "general");
+    for (int contiguous = 0; contiguous < 2; contiguous++)
+        for (int i = 0; i < 2 && errors[contiguous].count; i++) {
+            double rms = sqrt(errors[contiguous].squares[i] / errors[contiguous].count);
+            judge(rms <= most[contiguous][i], "rms of their logarithms", rms, most[contiguous][i],
+                  contiguous ? "contiguous" : "general");
         }
 }
 

@@ -218,13 +218,13 @@ static const char *judge_blocks(const RotaryGradTiling *d) {
 }
 
 /* Where rows and slabs begin in memory, as the kernel is told. */
-static const char *judge_places(const RotaryGradTiling *d, int64_t es, bool odd) {
+static const char *judge_places(const RotaryGradTiling *d, int64_t es, bool contiguous) {
     wide_int line = (wide_int)d->cos_stride * d->dy_row * es;
     NEED(d->align >= 1);
     NEED(d->align == 1 ||
          (d->align * line % 512 == 0 && d->unit % d->align == 0 && d->tile_cos % d->align == 0));
     bool blocks = d->tile_cos * line % 32 == 0 && d->cos_rows * line % 32 == 0;
-    NEED(!odd || d->gaps == (d->cos_last && !blocks));
+    NEED(!contiguous || d->gaps == (d->cos_last && !blocks));
     return NULL;
 }
 
@@ -288,7 +288,7 @@ static const char *judge_first(const struct trial *t, const struct ascgrad_launc
     if (ascgrad_tile_rotary_mul_grad(&t->node, &chip, &a2, &error) != ASCGRAD_DONE)
         return strstr(error.text, "bytes of UB") ? NULL : "a call that A2 takes, too";
     memcpy(&other, data, sizeof other);
-    NEED(a2.key % ROTARY_JOIN == ROTARY_ODD || same_order(d, &other));
+    NEED(a2.key % ROTARY_JOIN == ROTARY_CONTIGUOUS || same_order(d, &other));
     return NULL;
 }
 
@@ -298,8 +298,8 @@ static int64_t tile_rows(const RotaryGradTiling *d) {
     return d->tile_cos * group * (d->cos_last ? rows : (rows + group - 1) / group);
 }
 
-/* What lies in the UB has room, in the order of op_tiling/rotary_odd.c. */
-static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, int64_t table) {
+/* What lies in the UB has room, in the order of op_tiling/rotary_contiguous.c. */
+static const char *judge_contiguous_buffers(const RotaryGradTiling *d, int64_t es, int64_t table) {
     bool wide = es == 4, tails = d->with_tails, spread = d->group > d->fill;
     int64_t tile = d->tile, slab = d->cosines, sums = d->sums,
             each = (int64_t)d->tile_cos * d->fill * d->pitch, repeats = (each + 63) / 64 * 64;
@@ -337,7 +337,7 @@ static const char *judge_odd_buffers(const RotaryGradTiling *d, int64_t es, int6
 }
 
 /* Its tables: whole rows of what they are for, and of what they are made of. */
-static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es, int64_t table) {
+static const char *judge_contiguous_tables(const RotaryGradTiling *d, int64_t es, int64_t table) {
     int64_t unit = es == 2 && d->reach % 2 ? 2 : 4, row = d->row * table / (table == 4 ? 4 : unit),
             rotation = (d->with_tails ? d->pitch : 2 * d->reach) * es / unit;
     NEED(d->reach == (d->planes ? 1 : d->reach) && d->row % (2 * d->reach) == 0);
@@ -357,7 +357,7 @@ static const char *judge_odd_tables(const RotaryGradTiling *d, int64_t es, int64
     return NULL;
 }
 
-static const char *judge_odd(const RotaryGradTiling *d, int64_t es, int64_t table) {
+static const char *judge_contiguous(const RotaryGradTiling *d, int64_t es, int64_t table) {
     int64_t rows = d->chunk_rows, row = d->pitch, group = d->group;
     NEED(d->strips == 1 && d->tile_cos >= 1 && d->tile_cos <= d->cos_rows);
     NEED(group >= 1 && (!d->cos_last || group == d->cos_stride));
@@ -394,13 +394,13 @@ static const char *judge_odd(const RotaryGradTiling *d, int64_t es, int64_t tabl
     } else {
         NEED(d->dy_row == d->row && row == d->row);
     }
-    const char *wrong = judge_odd_tables(d, es, table);
-    return wrong ? wrong : judge_odd_buffers(d, es, table);
+    const char *wrong = judge_contiguous_tables(d, es, table);
+    return wrong ? wrong : judge_contiguous_buffers(d, es, table);
 }
 
 /* What the kernel's mode may be for a mode of the operator. */
 static bool fits_mode(uint64_t kernel, int64_t mode) {
-    if (kernel == ROTARY_ODD) return true;
+    if (kernel == ROTARY_CONTIGUOUS) return true;
     if (mode == 1) return kernel == ROTARY_PAIRS;
     if (mode == 3) return kernel == ROTARY_PLANES;
     return kernel == ROTARY_HALVES;
@@ -426,19 +426,19 @@ static const char *judge_common(const struct trial *t, const struct ascgrad_laun
     NEED(d.table == 0 || es == 4 || (table == 4 && mode_of_kernel == ROTARY_PAIRS));
     if (elements == 0) return d.lines == 0 && !d.partial ? NULL : "lines == 0 for an empty dy";
     NEED(d.with_x == with_x && d.partial == (with_x && d.segments > 1));
-    bool odd = mode_of_kernel == ROTARY_ODD;
+    bool contiguous = mode_of_kernel == ROTARY_CONTIGUOUS;
     const char *wrong = judge_cover(&d, elements, cos->dim[dy->rank - 1], dy->dim[dy->rank - 1]);
     if (!wrong) wrong = judge_strides(&d, dy, cos);
-    if (!wrong && odd) NEED(d.planes == (mode == 3) && (mode % 2 == 0 || d.reach == 1));
-    if (!wrong && odd) wrong = judge_odd(&d, es, table);
-    if (!wrong && !odd) wrong = judge_buffers(&d, es, table, mode_of_kernel);
-    if (!wrong && !odd) wrong = judge_limits(&d, es);
+    if (!wrong && contiguous) NEED(d.planes == (mode == 3) && (mode % 2 == 0 || d.reach == 1));
+    if (!wrong && contiguous) wrong = judge_contiguous(&d, es, table);
+    if (!wrong && !contiguous) wrong = judge_buffers(&d, es, table, mode_of_kernel);
+    if (!wrong && !contiguous) wrong = judge_limits(&d, es);
     if (!wrong) wrong = judge_seams(&d, es);
     if (!wrong) wrong = judge_blocks(&d);
-    if (!wrong) wrong = judge_places(&d, es, odd);
+    if (!wrong) wrong = judge_places(&d, es, contiguous);
     if (wrong) return wrong;
     NEED(d.stream == ((wide_int)elements * es * (with_x ? 2 : 1) > l2_bytes(t))); /* dy and x */
-    wide_int plane = odd ? d.plane : (wide_int)d.lines * d.sum_row;
+    wide_int plane = contiguous ? d.plane : (wide_int)d.lines * d.sum_row;
     wide_int need = d.partial ? (wide_int)d.segments * 2 * plane * 4 : meet * 32;
     if (mode_of_kernel == ROTARY_PLANES && d.strips > 1) need += (wide_int)elements * es; /* dy */
     NEED((wide_int)launch->workspace == need);

@@ -119,7 +119,7 @@ static bool picks_faster(const struct sample *s, bool verbose) {
     if (!time_of(s, CHOSEN, &chosen) || !time_of(s, GENERAL, &way[0]) ||
         !time_of(s, CONTIGUOUS, &way[1]))
         return false;
-    bool contiguous = chosen.key % ROTARY_JOIN == ROTARY_ODD;
+    bool contiguous = chosen.key % ROTARY_JOIN == ROTARY_CONTIGUOUS;
     const struct ascgrad_report *other = &way[!contiguous];
     double memory = (chosen.time_us + chosen.launch_us) / (other->time_us + other->launch_us);
     double cache = (chosen.time_l2_us + chosen.launch_us) / (other->time_l2_us + other->launch_us);
@@ -132,8 +132,8 @@ static bool picks_faster(const struct sample *s, bool verbose) {
                wrong ? "FAIL" : "    ", (long long)s->dy[0], (long long)s->dy[1],
                (long long)s->dy[2], (long long)s->dy[3], (long long)s->cos[3], (long long)s->mode,
                contiguous ? "contiguous" : "general", memory, cache);
-    return !wrong && way[0].key % ROTARY_JOIN != ROTARY_ODD &&
-           way[1].key % ROTARY_JOIN == ROTARY_ODD;
+    return !wrong && way[0].key % ROTARY_JOIN != ROTARY_CONTIGUOUS &&
+           way[1].key % ROTARY_JOIN == ROTARY_CONTIGUOUS;
 }
 
 int main(int argc, char **argv) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The walk of the contiguous path (rotary_grad_odd.h): the tiles of a core, the next one on its way
- * while one is computed; the sums from the last chunk to the stored row; the sums of segments.
+ * The walk of the contiguous path (rotary_grad_contiguous.h): the tiles of a core, the next one on
+ * its way while one is computed; the sums from the last chunk to the stored row; the sums of
+ * segments.
  */
-#ifndef ROTARY_GRAD_ODD_RUN_H
-#define ROTARY_GRAD_ODD_RUN_H
+#ifndef ROTARY_GRAD_CONTIGUOUS_RUN_H
+#define ROTARY_GRAD_CONTIGUOUS_RUN_H
 
-#include "rotary_grad_odd_tile.h"
+#include "rotary_grad_contiguous_tile.h"
 
-namespace odd {
+namespace contiguous {
 
 /* Where a core is: pieces of work [item, end), in the present one lines [line, stop) and chunks
  * [chunk, end_chunk). */
@@ -520,6 +521,6 @@ __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
     close_slots(k, pipe);
 }
 
-} // namespace odd
+} // namespace contiguous
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The shape of a tile of the contiguous path (rotary_grad_odd.h): its copies and its calls. They
- * are worked out when the shape changes, which is rare.
+ * The shape of a tile of the contiguous path (rotary_grad_contiguous.h): its copies and its calls.
+ * They are worked out when the shape changes, which is rare.
  */
-#ifndef ROTARY_GRAD_ODD_SHAPE_H
-#define ROTARY_GRAD_ODD_SHAPE_H
+#ifndef ROTARY_GRAD_CONTIGUOUS_SHAPE_H
+#define ROTARY_GRAD_CONTIGUOUS_SHAPE_H
 
-#include "rotary_grad_odd.h"
+#include "rotary_grad_contiguous.h"
 
-namespace odd {
+namespace contiguous {
 
 /* The columns of x that come with a row: those that are rotated, to the end of a block. */
 template <typename T> AICORE_INLINE uint32_t x_columns(const RotaryGradTiling &t) {
@@ -285,6 +285,6 @@ AICORE_INLINE void gather_tile(const Shape &s, const LocalTensor<T> &to, const L
     }
 }
 
-} // namespace odd
+} // namespace contiguous
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One tile of the contiguous path (rotary_grad_odd.h): into the UB, dx out of it, the terms of dcos
- * and dsin summed over the slabs.
+ * One tile of the contiguous path (rotary_grad_contiguous.h): into the UB, dx out of it, the terms
+ * of dcos and dsin summed over the slabs.
  */
-#ifndef ROTARY_GRAD_ODD_TILE_H
-#define ROTARY_GRAD_ODD_TILE_H
+#ifndef ROTARY_GRAD_CONTIGUOUS_TILE_H
+#define ROTARY_GRAD_CONTIGUOUS_TILE_H
 
-#include "rotary_grad_odd_tail.h"
+#include "rotary_grad_contiguous_tail.h"
 
-namespace odd {
+namespace contiguous {
 
 /* cos, sin and dy. */
 template <typename T> AICORE_INLINE void fetch(Kernel<T> &k, const Tile &tile) {
@@ -425,6 +425,6 @@ template <typename T> AICORE_INLINE Rows do_tile(Kernel<T> &k, const Tile &tile,
     return rows;
 }
 
-} // namespace odd
+} // namespace contiguous
 
 #endif

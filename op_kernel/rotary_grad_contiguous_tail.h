@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tails on the contiguous path (rotary_grad_odd.h): where cos has fewer columns than dy, whole rows
- * of dy come and whole rows of dx go. The rotated columns become floats that follow each other, as
- * if there were no others; when they are done they go into a copy of the rows.
+ * Tails on the contiguous path (rotary_grad_contiguous.h): where cos has fewer columns than dy,
+ * whole rows of dy come and whole rows of dx go. The rotated columns become floats that follow each
+ * other, as if there were no others; when they are done they go into a copy of the rows.
  *
  *     dy [rows][dy_row]  ->  floats [rows][pitch]  ->  dx [rows][dy_row], which has been dy
  *
  * Of x only the rotated columns come, to the end of a block. A row of floats ends with a block,
  * too: what is in it behind the rotated columns is computed on like them, and stored nowhere.
  */
-#ifndef ROTARY_GRAD_ODD_TAIL_H
-#define ROTARY_GRAD_ODD_TAIL_H
+#ifndef ROTARY_GRAD_CONTIGUOUS_TAIL_H
+#define ROTARY_GRAD_CONTIGUOUS_TAIL_H
 
-#include "rotary_grad_odd_shape.h"
+#include "rotary_grad_contiguous_shape.h"
 
-namespace odd {
+namespace contiguous {
 
 /* `columns` of n rows, between rows of dy or x and floats that follow each other; rows are at most
  * 255 blocks apart. */
@@ -103,6 +103,6 @@ AICORE_INLINE void put_columns(Kernel<T> &k, const Shape &s, const LocalTensor<f
                     rows_of(t, s), (uint32_t)t.row);
 }
 
-} // namespace odd
+} // namespace contiguous
 
 #endif

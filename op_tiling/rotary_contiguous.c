@@ -2,8 +2,8 @@
  *
  * The contiguous path of RotaryMulGrad and RotaryPositionEmbeddingGrad, for rows or halves that do
  * not fill 32-byte blocks and for short rows: which calls take it, how their rows are cut into
- * tiles, and what lies in the UB. op_kernel/rotary_grad_odd.h says what slabs and groups are. As in
- * rotary_plan.c, nothing depends on the chip.
+ * tiles, and what lies in the UB. op_kernel/rotary_grad_contiguous.h says what slabs and groups
+ * are. As in rotary_plan.c, nothing depends on the chip.
  */
 #include "rotary.h"
 
@@ -115,8 +115,8 @@ static void lay_out(RotaryGradTiling *t, int64_t size, int64_t table) {
     }
     t->cos_bytes = (uint32_t)(2 * round_up(t->sums * table, 32));
     t->sum_bytes = (uint32_t)round_up(t->sums * (t->partial ? 4 : table), 32);
-    uint32_t places = ROTARY_ODD_PLACES(t->fill, size);
-    int64_t tiles = ROTARY_ODD_OUT(t->with_x, places) + places;
+    uint32_t places = ROTARY_PLACES(t->fill, size);
+    int64_t tiles = ROTARY_PLACES_OUT(t->with_x, places) + places;
     t->ub_bytes = (uint32_t)(t->work_bytes + 2 * t->shift_bytes + tiles * t->tile_bytes +
                              t->with_x * size / 2 * t->x_bytes + 2 * t->cos_bytes +
                              (t->with_x ? 2 * t->sum_bytes : 0));
@@ -235,7 +235,7 @@ static bool cut_groups(RotaryGradTiling *t, int64_t size, int64_t table) {
 }
 
 /* Steps that do not begin at blocks: all rows of cos of a slab stay together. */
-bool ascgrad_rotary_odd_alone(const RotaryGradTiling *t, int64_t outer, int64_t size) {
+bool ascgrad_rotary_contiguous_alone(const RotaryGradTiling *t, int64_t outer, int64_t size) {
     int64_t steps = t->cos_last ? t->inner : outer;
     return steps > 1 && t->cos_rows * t->cos_stride * t->dy_row * size % GM_BLOCK != 0;
 }
@@ -245,13 +245,13 @@ static bool shares_steps(const RotaryGradTiling *t) {
     return !t->with_x || t->slab_stride * t->dy_row >= MEETING;
 }
 
-int64_t ascgrad_rotary_odd_segments(const RotaryGradTiling *t) {
+int64_t ascgrad_rotary_contiguous_segments(const RotaryGradTiling *t) {
     int64_t slabs = t->lines / t->cos_rows;
     return shares_steps(t) ? most(1, least(t->chunks, 2 * CORES / least(slabs, 2 * CORES))) : 1;
 }
 
 /* Rows of cos that a core joins at a time: a few for every core. */
-int64_t ascgrad_rotary_odd_join(const RotaryGradTiling *t, int64_t unit) {
+int64_t ascgrad_rotary_contiguous_join(const RotaryGradTiling *t, int64_t unit) {
     int64_t cores = least(CORES, ceil_div(t->lines, t->unit) * t->segments);
     return round_up(ceil_div(2 * t->lines, cores), unit);
 }
@@ -264,7 +264,7 @@ static int64_t steps_of(const RotaryGradTiling *t, int64_t line, int64_t run, in
     }
     int64_t unit = rows_per_block(line * size);
     int64_t steps = least(least(t->inner, ROTARY_SLABS), most(1, TILE / (run * line)));
-    if (ascgrad_rotary_odd_alone(t, 1, size) && shares_steps(t)) {
+    if (ascgrad_rotary_contiguous_alone(t, 1, size) && shares_steps(t)) {
         unit = rows_per_block(t->cos_rows * line * size);
         int64_t limit = most(1, least(ROTARY_SLABS, TILE / line) / unit) * unit;
         return least(least(t->inner, limit), round_up(ceil_div(t->inner, CORES), unit));
@@ -280,7 +280,7 @@ static bool cut_runs(RotaryGradTiling *t, int64_t size, int64_t table) {
     int64_t share = most(rows_per_block(t->pitch * size), t->lines / CORES); /* of a core */
     int64_t run = most(least(RUN / line, share), ceil_div(LEAST_BLOCK, line * size));
     run = least(t->cos_rows, most(1, run));
-    if (ascgrad_rotary_odd_alone(t, 1, size)) {
+    if (ascgrad_rotary_contiguous_alone(t, 1, size)) {
         share = t->cos_rows;
         run = 1;
     }
@@ -299,7 +299,7 @@ static bool cut_runs(RotaryGradTiling *t, int64_t size, int64_t table) {
 
 /* Few rows for a row of cos, or little in an outer step: the outer steps are slabs, all rows of a
  * row of cos a group. Returns the steps outside of inner. */
-int64_t ascgrad_rotary_odd_steps(RotaryGradTiling *t, int64_t outer, int64_t size) {
+int64_t ascgrad_rotary_contiguous_steps(RotaryGradTiling *t, int64_t outer, int64_t size) {
     int64_t run = t->cos_rows * t->cos_stride * t->pitch;
     bool few = t->inner<rows_per_block(t->pitch * size), little = outer> 1 && run <= RUN;
     if (t->cos_last || t->cos_stride * t->pitch > REACH || !(few || little)) {
@@ -327,8 +327,8 @@ static bool worth_repeating(const RotaryGradTiling *t, int64_t size, int64_t tab
     return t->cos_last || (t->inner >= MANY && tile >= TILE * 3 / 4);
 }
 
-bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t size,
-                             int64_t table) {
+bool ascgrad_rotary_contiguous_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t size,
+                                    int64_t table) {
     t->planes = mode == INTERLEAVE_HALF;
     t->reach = mode == INTERLEAVE || mode == INTERLEAVE_HALF ? 1 : (uint32_t)t->half;
     t->pitch = (uint32_t)t->row;
@@ -340,12 +340,12 @@ bool ascgrad_rotary_odd_fits(RotaryGradTiling *t, enum rotary_mode mode, int64_t
     return t->row <= ROW;
 }
 
-bool ascgrad_rotary_odd_usual(const RotaryGradTiling *t, enum rotary_mode mode, int64_t outer,
-                              int64_t size, int64_t table) {
+bool ascgrad_rotary_contiguous_usual(const RotaryGradTiling *t, enum rotary_mode mode,
+                                     int64_t outer, int64_t size, int64_t table) {
     if (t->dy_row > t->row) {
         return false;
     }
-    bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_odd_alone(t, outer, size);
+    bool aligned = t->half % 8 == 0, alone = ascgrad_rotary_contiguous_alone(t, outer, size);
     int64_t row = 2 * t->half, brief = SHORT / size; /* 32 elements of 16 bits, 16 of fp32 */
     if (mode == INTERLEAVE) {
         return alone || t->row % 8 != 0 || t->row < brief;
@@ -359,7 +359,7 @@ bool ascgrad_rotary_odd_usual(const RotaryGradTiling *t, enum rotary_mode mode, 
     return alone || t->row % 8 == 0 || worth_repeating(t, size, table);
 }
 
-bool ascgrad_rotary_odd_cut(RotaryGradTiling *t, int64_t size, int64_t table) {
+bool ascgrad_rotary_contiguous_cut(RotaryGradTiling *t, int64_t size, int64_t table) {
     if (!(t->cos_last ? cut_runs(t, size, table) : cut_groups(t, size, table))) {
         return false;
     }

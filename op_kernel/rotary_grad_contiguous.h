@@ -19,8 +19,8 @@
  * One kernel for all of it: what differs is a call or two in a tile, and each of several kernels
  * would cost as much to compile, and to load, as this one.
  */
-#ifndef ROTARY_GRAD_ODD_H
-#define ROTARY_GRAD_ODD_H
+#ifndef ROTARY_GRAD_CONTIGUOUS_H
+#define ROTARY_GRAD_CONTIGUOUS_H
 
 #include "grid.h"
 #include "partners.h"
@@ -29,7 +29,7 @@
 #include "rows.h"
 #include "rotary_grad_tiling_data.h"
 
-namespace odd {
+namespace contiguous {
 
 using namespace AscendC;
 using namespace rows;
@@ -310,8 +310,8 @@ __aicore__ inline void make_halve(const LocalTensor<int32_t> &table, uint32_t en
 }
 
 /* 1 for first partners and -1 for second ones. */
-__aicore__ inline void make_odd_signs(const LocalTensor<float> &signs, uint32_t entries,
-                                      const Turn &turn) {
+__aicore__ inline void make_signs(const LocalTensor<float> &signs, uint32_t entries,
+                                  const Turn &turn) {
     uint32_t half = turn.half, all = in_eights(turn.row);
     if (half == 1) {
         Duplicate(signs, 1.0f, (int32_t)entries);
@@ -395,7 +395,7 @@ template <typename T> __aicore__ inline void make_tables(Kernel<T> &k) {
                     32);
         Duplicate(k.rows[0], 0.0f, (int32_t)(2 * t.rows_floats));
     }
-    make_odd_signs(k.signs, up(each, LANES), turn_of<float>(t, row, 4));
+    make_signs(k.signs, up(each, LANES), turn_of<float>(t, row, 4));
     /* what is rounded up to repeats */
     Duplicate(k.spare, 0.0f, (int32_t)(2 * t.fill * t.sums));
     Duplicate(k.swapped, 0.0f, (int32_t)(2 * t.fill * t.sums));
@@ -505,8 +505,8 @@ template <typename T>
 __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Args &args,
                               TPipe &pipe) {
     k.t = &t;
-    k.places = ROTARY_ODD_PLACES(t.fill, sizeof(T));
-    k.outs = ROTARY_ODD_OUT(t.with_x, k.places);
+    k.places = ROTARY_PLACES(t.fill, sizeof(T));
+    k.outs = ROTARY_PLACES_OUT(t.with_x, k.places);
     k.out = 0;
     k.with_dx = true;
     k.with_x = t.with_x;
@@ -537,6 +537,6 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     place_work(k);
 }
 
-} // namespace odd
+} // namespace contiguous
 
 #endif
