@@ -185,7 +185,8 @@ typedef struct RotaryGradTiling {
     uint32_t coefs;
     uint32_t pair;
     uint32_t halves;
-    /* slabs of cos may have gaps */
+    /* slabs of cos may have gaps; the first 910: halves have gaps behind them in the UB, and so
+     * many of them are stored as one piece */
     uint32_t gaps;
     uint32_t rows_at;
     uint32_t coarse_at;

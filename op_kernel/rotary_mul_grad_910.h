@@ -3,8 +3,8 @@
  * RotaryMulGrad for the first generation of the 910 (architecture 1001, dav-c100). That chip has no
  * copies of odd length, no gather, no bf16, no hardware SyncAll, four event ids, and of the
  * rounding modes to fp16 only CAST_NONE, which rounds to nearest, ties to even, where a number does
- * not fit, and CAST_ODD. Rows are whole 32-byte blocks, so plain copies do. The formula is in
- * rotary_grad.h. With ' for halves swapped,
+ * not fit, and CAST_ODD. How rows come and go by copies of whole 32-byte blocks is in
+ * rotary_mul_grad_910_move.h, the formula in rotary_grad.h. With ' for halves swapped,
  *
  *     dx = cos * dy + s * dy'     s = [-sinA, sinB]'     dcos = sum dy * x     dsin' = sum dy' * x
  *
@@ -15,9 +15,7 @@
 #ifndef ROTARY_MUL_GRAD_910_H
 #define ROTARY_MUL_GRAD_910_H
 
-#include "rows.h"
-#include "rotary_mul_grad_910_rows.h"
-#include "rotary_grad_tiling_data.h"
+#include "rotary_mul_grad_910_move.h"
 
 namespace rotary_910 {
 
@@ -45,93 +43,9 @@ template <typename T> struct Kernel {
     LocalTensor<float> w_dy, w_swap, w_x, terms, cosines, sums;
     /* of the line at hand; held: their place in the queue */
     LocalTensor<float> cos_now, sin_now, held;
+    /* gaps only: stores wait for loads, loads for stores */
+    TEventID loaded, stored;
 };
-
-/* Some neighbouring rows of cos, or one strip of one. */
-struct Line {
-    int64_t line, slab, cos_row;
-    uint32_t count;
-    /* elements before the strip in a row, of one of its halves, of both in all rotations */
-    int64_t column;
-    uint32_t half, row;
-};
-
-struct Tile {
-    /* rows of cos: the first of the line's, and how many */
-    uint32_t from, count;
-    /* rows of memory: the first, how many runs of how many, from run to run */
-    int64_t first, stride;
-    uint32_t runs, run_rows;
-    /* rows of dy for each row of cos, and the way through the UB; across: first rows first there,
-     * although rows of one row of cos are neighbours in memory */
-    uint32_t rows;
-    bool across;
-    Steps steps;
-};
-
-/* n runs of `length` elements each, so many elements apart in memory, without gaps in the UB. */
-template <typename T, bool IN>
-__aicore__ inline void copy_runs(const LocalTensor<T> &local, const GlobalTensor<T> &memory,
-                                 int64_t n, int64_t length, int64_t apart) {
-    constexpr int64_t block = 32 / sizeof(T), most_runs = 4095, most_gap = 65535;
-    int64_t gap = (apart - length) / block;
-    int64_t at_once = gap > most_gap ? 1 : most_runs;
-    for (int64_t i = 0; i < n; i += at_once) {
-        Narrow16 runs = Narrow16(n - i < at_once ? n - i : at_once);
-        Narrow16 blocks = Narrow16(length / block), skip = Narrow16(runs > 1 ? gap : 0);
-        if constexpr (IN) {
-            DataCopy(local[i * length], memory[i * apart], DataCopyParams(runs, blocks, skip, 0));
-        } else {
-            DataCopy(memory[i * apart], local[i * length], DataCopyParams(runs, blocks, 0, skip));
-        }
-    }
-}
-
-/* So many neighbouring rows from row `first` on, or the strip of each. */
-template <typename T, bool IN>
-__aicore__ inline void move_rows(const LocalTensor<T> &local, const GlobalTensor<T> &memory,
-                                 int64_t first, uint32_t n, const Line &line,
-                                 const RotaryGradTiling &t) {
-    int64_t at = first * t.row + line.column;
-    if (t.strips == 1) {
-        copy_runs<T, IN>(local, memory[at], 1, (int64_t)n * t.row, 0);
-    } else if (t.row == 2 * t.half) { /* halves of all rows are equally far apart */
-        copy_runs<T, IN>(local, memory[at], 2 * n, line.half, t.half);
-    } else {
-        for (uint32_t i = 0; i < n; i++) {
-            copy_runs<T, IN>(local[i * line.row], memory[at + i * t.row], 2, line.half, t.half);
-        }
-    }
-}
-
-template <typename T, bool IN>
-__aicore__ inline void move_tile(const LocalTensor<T> &local, const GlobalTensor<T> &memory,
-                                 const Tile &tile, const Line &line, const RotaryGradTiling &t) {
-    if (tile.across) {
-        constexpr uint32_t block = 32 / sizeof(T);
-        uint32_t row = line.row, gap = (tile.rows - 1) * row / block, to = 0;
-        int64_t from = tile.first * t.row;
-        DataCopyParams rows(Narrow16(tile.count), Narrow16(row / block), Narrow16(IN ? gap : 0),
-                            Narrow16(IN ? 0 : gap));
-        for (uint32_t i = 0; i < tile.rows; i++, from += row, to += tile.steps.row) {
-            if constexpr (IN) {
-                DataCopy(local[to], memory[from], rows);
-            } else {
-                DataCopy(memory[from], local[to], rows);
-            }
-        }
-        return;
-    }
-    if (t.strips == 1) {
-        copy_runs<T, IN>(local, memory[tile.first * t.row], tile.runs, tile.run_rows * t.row,
-                         tile.stride * t.row);
-        return;
-    }
-    for (uint32_t i = 0; i < tile.runs; i++) {
-        move_rows<T, IN>(local[i * tile.run_rows * line.row], memory, tile.first + i * tile.stride,
-                         tile.run_rows, line, t);
-    }
-}
 
 template <typename T>
 __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Args &args,
@@ -155,6 +69,8 @@ __aicore__ inline void set_up(Kernel<T> &k, const RotaryGradTiling &t, const Arg
     if (t.with_x) {
         pipe.InitBuffer(k.out_sum, 1, t.sum_bytes);
     }
+    k.loaded = pipe.AllocEventID<HardEvent::MTE2_MTE3>();
+    k.stored = pipe.AllocEventID<HardEvent::MTE3_MTE2>();
     LocalTensor<float> all = k.work.template Get<float>();
     k.w_dy = all;
     k.w_swap = all[t.swap_at];
@@ -183,6 +99,11 @@ template <typename T> __aicore__ inline void take_cosines(Kernel<T> &k, const Li
     LocalTensor<float> sin;
     if (t.levels == 0) { /* else the sums of the last tile have waited for its calls */
         vector_done();
+    }
+    int64_t first = line.slab * t.cos_rows + line.cos_row;
+    if (holds_end<T>({first, 0, 1, line.count}, line, t, t.lines / t.strips)) {
+        settle_end(in[OTHER_BANKS], line.count, line, k.w_swap);
+        settle_end(in[OTHER_BANKS + count], line.count, line, k.w_swap);
     }
     if constexpr (wide) {
         k.held = in;
@@ -218,11 +139,10 @@ __aicore__ inline Tile tile_at(const RotaryGradTiling &t, const Line &line, uint
     tile.across = t.flat && tile.count > 1;
     bool slabs = t.cos_last || tile.across;
     tile.steps = {(slabs ? 1 : tile.rows) * line.row, (slabs ? tile.count : 1) * line.row};
-    tile.first = line.slab * t.slab_stride + outer * t.outer_stride +
-                 (line.cos_row + from) * t.cos_stride + inner * t.inner_stride;
-    tile.runs = t.cos_last ? tile.rows : 1;
-    tile.run_rows = t.cos_last ? tile.count : tile.count * tile.rows;
-    tile.stride = t.inner_stride;
+    tile.span = {line.slab * t.slab_stride + outer * t.outer_stride +
+                     (line.cos_row + from) * t.cos_stride + inner * t.inner_stride,
+                 t.inner_stride, t.cos_last ? tile.rows : 1,
+                 t.cos_last ? tile.count : tile.count * tile.rows};
     return tile;
 }
 
@@ -321,10 +241,19 @@ __aicore__ inline Tree compute(Kernel<T> &k, const Line &line, const Tile &tile,
     return tree;
 }
 
+/* One pipe for all that another one has been given so far. */
+template <HardEvent EVENT> __aicore__ inline void wait_for(TEventID id) {
+    SetFlag<EVENT>(id);
+    WaitFlag<EVENT>(id);
+}
+
 template <typename T>
 __aicore__ inline void load_tile(Kernel<T> &k, const Line &line, const Tile &tile) {
     const RotaryGradTiling &t = *k.t;
     LocalTensor<T> in = k.in.template AllocTensor<T>();
+    if (t.gaps > 0) {
+        wait_for<HardEvent::MTE3_MTE2>(k.stored);
+    }
     move_tile<T, true>(in, k.dy, tile, line, t);
     if (t.with_x) {
         move_tile<T, true>(in[t.tile + OTHER_BANKS], k.x, tile, line, t);
@@ -333,7 +262,9 @@ __aicore__ inline void load_tile(Kernel<T> &k, const Line &line, const Tile &til
 }
 
 /* From `at` on: as many rows of cos as there is room for, not beyond `end`. */
+template <typename T>
 __aicore__ inline Line line_at(const RotaryGradTiling &t, int64_t at, int64_t end) {
+    constexpr uint32_t block = 32 / sizeof(T);
     Line line;
     int64_t row = at / t.strips, strip = at - row * t.strips;
     line.line = at;
@@ -341,15 +272,15 @@ __aicore__ inline Line line_at(const RotaryGradTiling &t, int64_t at, int64_t en
     line.cos_row = row - line.slab * t.cos_rows;
     int64_t left = t.cos_rows - line.cos_row < end - at ? t.cos_rows - line.cos_row : end - at;
     line.count = t.strips > 1 ? 1 : even_share(left, t.band_tiles * t.tile_cos);
-    line.half = (uint32_t)t.half;
-    line.row = (uint32_t)t.row;
-    line.column = 0;
+    line.column = strip * t.width;
+    line.length = (uint32_t)t.half;
+    line.half = t.width;
+    line.row = t.sum_row;
     if (t.strips > 1) {
-        int64_t rotation = strip / t.strips_half;
-        int64_t column = (strip - rotation * t.strips_half) * t.width;
-        line.half = (uint32_t)(t.half - column < t.width ? t.half - column : (int64_t)t.width);
+        int64_t left_half = t.half - line.column;
+        line.length = (uint32_t)(left_half < t.width ? left_half : (int64_t)t.width);
+        line.half = up(line.length, block);
         line.row = 2 * line.half;
-        line.column = rotation * 2 * t.half + column;
     }
     return line;
 }
@@ -368,10 +299,11 @@ __aicore__ inline void enter_segment(const RotaryGradTiling &t, Place &p) {
     p.stop = t.chunks * (p.segment + 1) / t.segments;
 }
 
+template <typename T>
 __aicore__ inline void enter_line(const RotaryGradTiling &t, Place &p, int64_t at) {
     p.more = at < p.end;
     if (p.more) {
-        p.line = line_at(t, at, p.end);
+        p.line = line_at<T>(t, at, p.end);
         p.segment = p.first;
         enter_segment(t, p);
         p.tile = tile_at(t, p.line, 0, p.chunk);
@@ -395,9 +327,9 @@ __aicore__ inline bool ends_line(const Place &p) {
     return ends_segment(p) && p.segment + 1 == p.last;
 }
 
-__aicore__ inline void step(const RotaryGradTiling &t, Place &p) {
+template <typename T> __aicore__ inline void step(const RotaryGradTiling &t, Place &p) {
     if (ends_line(p)) {
-        enter_line(t, p, p.line.line + p.line.count);
+        enter_line<T>(t, p, p.line.line + p.line.count);
         return;
     }
     uint32_t from = p.tile.from;
@@ -434,6 +366,12 @@ __aicore__ inline Tree do_tile(Kernel<T> &k, const Line &line, const Tile &tile,
     if (t.levels == 0) { /* else the sums of the last tile have waited for its calls */
         vector_done();
     }
+    if (holds_end<T>(tile.span, line, t, all_rows(t))) {
+        settle_end(in, tile.rows * tile.count, line, k.w_swap);
+        if (t.with_x) {
+            settle_end(in[x_at], tile.rows * tile.count, line, k.w_swap);
+        }
+    }
     if constexpr (sizeof(T) == 4) {
         if (fetch) {
             load<T>(k, next);
@@ -453,8 +391,12 @@ __aicore__ inline Tree do_tile(Kernel<T> &k, const Line &line, const Tile &tile,
         vector_done();
         tree = compute<T>(k, line, tile, out, k.w_dy, k.w_dy, k.w_x);
     }
+    pack(out, tile.rows * tile.count, line, t, k.w_swap);
     k.out.EnQue(out);
     out = k.out.template DeQue<T>();
+    if (t.gaps > 0) { /* where dx takes the place of dy, gaps have come from what is written now */
+        wait_for<HardEvent::MTE2_MTE3>(k.loaded);
+    }
     move_tile<T, false>(out, k.dx, tile, line, t);
     k.out.FreeTensor(out);
     return tree;
@@ -478,6 +420,8 @@ __aicore__ inline void store_sums(Kernel<T> &k, const Line &line, const LocalTen
         vector_done();
         cast_all(out[count], dsin, count);
     }
+    pack(out, line.count, line, t, k.w_swap);
+    pack(out[count], line.count, line, t, k.w_swap);
     k.out_sum.EnQue(out);
     out = k.out_sum.template DeQue<T>();
     int64_t first = line.slab * t.cos_rows + line.cos_row;
@@ -494,7 +438,13 @@ __aicore__ inline void store_partial(Kernel<T> &k, const Line &line, const Local
     uint32_t count = 2 * line.count * line.row;
     LocalTensor<float> out = k.out_sum.template AllocTensor<float>();
     vector_done();
-    Muls(out, sums, 1.0f, (int32_t)count);
+    if (t.gaps > 0) { /* what is in the gaps of rows may be another core's dx */
+        Duplicate(out, 0.0f, (int32_t)count);
+        vector_done();
+        scale_rows(out, line.half, sums, line.half, 1.0f, count / line.half, line.length);
+    } else {
+        Muls(out, sums, 1.0f, (int32_t)count);
+    }
     k.out_sum.EnQue(out);
     out = k.out_sum.template DeQue<float>();
     copy_runs<float, false>(out, k.partial[(segment * t.lines + line.line) * 2 * t.sum_row], 1,
@@ -567,11 +517,11 @@ __aicore__ inline void do_lines(Kernel<T> &k, int64_t at, int64_t end, int64_t f
     p.end = end;
     p.first = first;
     p.last = last;
-    enter_line(t, p, at);
+    enter_line<T>(t, p, at);
     load<T>(k, p);
     while (p.more) {
         Place next = p;
-        step(t, next);
+        step<T>(t, next);
         if (starts_line(p)) {
             take_cosines<T>(k, p.line);
         }
@@ -621,7 +571,22 @@ template <typename T> __aicore__ inline void clear_sums(Kernel<T> &k) {
         copy_runs<T, false>(zero, k.sum[0][from], 1, n, 0);
         copy_runs<T, false>(zero, k.sum[1][from], 1, n, 0);
     }
+    if (core + 1 == cores && t.zeros % block != 0) { /* a last block that ends with the zeros */
+        PipeBarrier<PIPE_MTE3>();
+        copy_runs<T, false>(zero, k.sum[0][t.zeros - block], 1, block, 0);
+        copy_runs<T, false>(zero, k.sum[1][t.zeros - block], 1, block, 0);
+    }
     k.out.FreeTensor(zero);
+}
+
+/* Lines that stay on one core, because they meet inside 32-byte blocks of memory. What is left when
+ * all units are full belongs to the last one: a core has a block at least. */
+__aicore__ inline int64_t unit_count(const RotaryGradTiling &t) {
+    return t.lines < t.unit && t.lines > 0 ? 1 : t.lines / t.unit;
+}
+
+__aicore__ inline int64_t unit_at(const RotaryGradTiling &t, int64_t unit) {
+    return unit == unit_count(t) ? t.lines : unit * t.unit;
 }
 
 template <typename T> __aicore__ inline void run(const RotaryGradTiling &t, const Args &args) {
@@ -631,15 +596,16 @@ template <typename T> __aicore__ inline void run(const RotaryGradTiling &t, cons
     if (t.zeros > 0) {
         clear_sums<T>(k);
     }
-    int64_t cores = GetBlockNum(), core = GetBlockIdx();
+    int64_t cores = GetBlockNum(), core = GetBlockIdx(), units = unit_count(t);
     if (t.with_x || t.segments == 1) {
-        do_lines<T>(k, t.lines * core / cores, t.lines * (core + 1) / cores, 0, t.segments);
+        do_lines<T>(k, unit_at(t, units * core / cores), unit_at(t, units * (core + 1) / cores), 0,
+                    t.segments);
         return;
     }
-    int64_t items = t.lines * t.segments, end = items * (core + 1) / cores;
+    int64_t items = units * t.segments, end = items * (core + 1) / cores;
     for (int64_t item = items * core / cores; item < end; item++) { /* nothing is summed */
-        int64_t line = item / t.segments, segment = item - line * t.segments;
-        do_lines<T>(k, line, line + 1, segment, segment + 1);
+        int64_t unit = item / t.segments, segment = item - unit * t.segments;
+        do_lines<T>(k, unit_at(t, unit), unit_at(t, unit + 1), segment, segment + 1);
     }
 }
 

@@ -2,7 +2,8 @@
  *
  * What rotary_mul_grad_910.h does with fp32 rows in the UB: arithmetic in few calls, planned before
  * their loops; halves swapped without a gather, by copies where a half is whole 32-byte blocks,
- * else (then it ends in the middle of one) by way of two transpositions.
+ * else (then it ends in the middle of one) by way of two transpositions; and gaps in rows of any
+ * type closed, by way of two transpositions as well.
  */
 #ifndef ROTARY_MUL_GRAD_910_ROWS_H
 #define ROTARY_MUL_GRAD_910_ROWS_H
@@ -269,6 +270,108 @@ __aicore__ inline void turn_odd(const LocalTensor<float> &to, const LocalTensor<
             turn_long(u, places - 1);
         }
     }
+}
+
+/* Rows of 16-bit words whose words change places: a transposition of the same block of 16 rows
+ * makes places of their words, one word of each; the way back takes any 16 places for a block. The
+ * rows are `lists` apart (the last ones less), a list has `depth` places; repeats walk over the
+ * lists, or over blocks. */
+struct Words {
+    LocalTensor<int16_t> rows, places;
+    uint32_t first[SIDE], lists, pitch, depth;
+    /* of the call at hand */
+    LocalTensor<int16_t> row[SIDE], place[SIDE];
+};
+
+__aicore__ inline void take_rows(Words &w, const LocalTensor<int16_t> &rows, uint32_t n,
+                                 uint32_t pitch, uint32_t depth) {
+    w.rows = rows;
+    w.lists = (n + SIDE - 1) / SIDE;
+    w.pitch = pitch;
+    w.depth = depth;
+    for (uint32_t i = 0; i < SIDE; i++) {
+        w.first[i] = least(i * w.lists, n - w.lists) * pitch;
+    }
+}
+
+/* The block at `word` of every row, and places: from `place` on, from `next` on behind the first
+ * `count` of them. */
+__aicore__ inline void aim(Words &w, uint32_t word, uint32_t place, uint32_t count, uint32_t next) {
+    for (uint32_t i = 0; i < SIDE; i++) {
+        w.row[i] = w.rows[w.first[i] + word];
+        w.place[i] = w.places[(i < count ? place + i : next + i - count) * SIDE];
+    }
+}
+
+/* So many blocks from `word` on, to places from `place` on, or back. */
+template <bool BACK>
+__aicore__ inline void move_words(Words &w, uint32_t word, uint32_t place, uint32_t blocks) {
+    bool all = !BACK && blocks * SIDE == w.pitch, along = all || blocks > w.lists;
+    uint32_t calls = all ? 1 : along ? w.lists : blocks;
+    uint32_t word_step = along ? w.pitch : SIDE, place_step = along ? w.depth : SIDE;
+    Narrow8 repeats = Narrow8(all ? w.lists * blocks : along ? blocks : w.lists);
+    Narrow16 row = Narrow16(along ? 1 : w.pitch / SIDE), next = Narrow16(along ? SIDE : w.depth);
+    for (uint32_t i = 0; i < calls; i++, word += word_step, place += place_step) {
+        aim(w, word, place, SIDE, 0);
+        if constexpr (BACK) {
+            TransDataTo5HD(w.row, w.place, TransDataTo5HDParams(false, false, repeats, row, next));
+            if (along) {
+                vector_done(); /* the last lists may have rows of those before them, too */
+            }
+        } else {
+            TransDataTo5HD(w.place, w.row, TransDataTo5HDParams(false, false, repeats, next, row));
+        }
+    }
+}
+
+/* One block of every row, from places that may jump: see aim. */
+__aicore__ inline void gather_words(Words &w, uint32_t word, uint32_t place, uint32_t count,
+                                    uint32_t next) {
+    aim(w, word, place, count, next);
+    TransDataTo5HD(w.row, w.place,
+                   TransDataTo5HDParams(false, false, Narrow8(w.lists), Narrow16(w.pitch / SIDE),
+                                        Narrow16(w.depth)));
+}
+
+/* n rows of one or two parts, each `length` words and then a gap up to `pitch` words. Their words
+ * without the gaps: whole blocks, and one block more that ends with the last word. spare has room
+ * for `room` floats, 16 rows of two parts at least. */
+__aicore__ inline void close_gaps(const LocalTensor<int16_t> &rows, uint32_t n, uint32_t parts,
+                                  uint32_t length, uint32_t pitch, const LocalTensor<float> &spare,
+                                  uint32_t room) {
+    uint32_t all = parts * length, end = all / SIDE * SIDE, row = parts * pitch;
+    uint32_t seam = length / SIDE * SIDE, second = seam + SIDE;      /* both parts have the seam */
+    uint32_t from = parts == 1 ? seam - SIDE : 0, last = all - SIDE; /* one part: its end only */
+    uint32_t at_once = least(2 * room / SIDE, REPEATS * SIDE) / (row - from) * SIDE;
+    bool first = last < length;
+    Words w;
+    w.places = spare.ReinterpretCast<int16_t>();
+    for (uint32_t i = 0; i < n; i += at_once) {
+        take_rows(w, rows[i * row], least(n - i, at_once), row, row - from);
+        move_words<false>(w, from, 0, (row - from) / SIDE);
+        vector_done();
+        if (seam < end) {
+            gather_words(w, seam, seam, length - seam, pitch);
+        }
+        if (second < end) {
+            move_words<true>(w, second, second - length + pitch, (end - second) / SIDE);
+        }
+        gather_words(w, end, (first ? last : last - length + pitch) - from,
+                     first ? length - last : SIDE, pitch);
+        vector_done();
+    }
+}
+
+/* The words of one block, `by` of them left out and the rest in front. */
+__aicore__ inline void move_down(const LocalTensor<int16_t> &block, uint32_t by,
+                                 const LocalTensor<float> &spare) {
+    Words w;
+    w.places = spare.ReinterpretCast<int16_t>();
+    take_rows(w, block, 1, SIDE, SIDE);
+    move_words<false>(w, 0, 0, 1);
+    vector_done();
+    gather_words(w, 0, by, SIDE - by, 0);
+    vector_done();
 }
 
 /* n units of two halves, the halves swapped. spare: see turn_odd. */

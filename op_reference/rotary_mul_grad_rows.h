@@ -16,6 +16,13 @@ CASE("RotaryMulGrad", "x=*[7,3,64] r1=*[?,?,.] r2=r1 dy=x")
 /* row lengths */
 CASE("RotaryMulGrad", "x=*[2,3,2,2|6|8|40|64|80|128|130|896|1024|2050] r1=*[1,.,1,.] r2=r1 dy=x")
 
+/* rows that end inside 32-byte blocks: on the first 910, gaps, strips with gaps, runs that begin inside blocks, segments */
+CASE("RotaryMulGrad", "x=*[3,5,4,18|24|36|100|500] r1=*[1,.,1,.] r2=r1 dy=x")
+CASE("RotaryMulGrad", "x=*[3,4,5,34] r1=*[?,?,?,.] r2=r1 dy=x")
+CASE("RotaryMulGrad", "x=*[3,5,2062] r1=*[1,.,.] r2=r1 dy=x")
+CASE("RotaryMulGrad", "x=*[2,33,7,50] r1=*[1,.,1,.] r2=r1 dy=x need_backward=false")
+CASE("RotaryMulGrad", "x=*[3000,1,20] r1=*[1,1,.] r2=r1 dy=x")
+
 /* long sums */
 CASE("RotaryMulGrad", "x=*[32,64,8] r1=*[1,1,.] r2=r1 dy=x")
 CASE("RotaryMulGrad", "x=*[2048,2,16] r1=*[1,.,.] r2=r1 dy=x")

@@ -41,6 +41,9 @@ struct rotary_work {
 void ascgrad_rotary_plan(const struct rotary_work *work, const struct ascgrad_chip *chip,
                          RotaryGradTiling *t, struct ascgrad_launch *launch);
 
+/* Whether segments begin at 32-byte blocks of memory; outer: steps outside of inner. */
+bool ascgrad_rotary_splits_at_blocks(const RotaryGradTiling *t, int64_t outer, int64_t size);
+
 /* The contiguous path, rotary_contiguous.c. Whether a call can go there, and how its partners are
  * found.
  */

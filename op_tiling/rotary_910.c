@@ -21,6 +21,8 @@ enum {
     ACROSS = 16,
     /* elements worth starting a core for */
     CORE = 2048,
+    /* bytes of both halves in the UB up to which they are stored as one */
+    PACKED = 896,
 };
 
 ascgrad_result ascgrad_rotary_check_910(const struct ascgrad_node *node,
@@ -41,10 +43,10 @@ ascgrad_result ascgrad_rotary_check_910(const struct ascgrad_node *node,
             "%lld elements",
             (long long)work->row, (long long)work->dy_row);
     }
-    if (bytes % GM_BLOCK != 0) {
+    if (bytes < GM_BLOCK) {
         return ascgrad_refuse(error, node,
-                              "on the first generation of the 910 a row must be whole blocks of %d "
-                              "bytes, got %lld bytes",
+                              "on the first generation of the 910 a row must have at least %d "
+                              "bytes, got %lld",
                               GM_BLOCK, (long long)bytes);
     }
     return ASCGRAD_DONE;
@@ -62,9 +64,11 @@ static int64_t lay_out(RotaryGradTiling *t, int64_t cos, int64_t rows, int64_t t
     t->chunk_rows = (uint32_t)rows;
     t->tile = (uint32_t)tile;
     t->cosines = (uint32_t)cosines;
-    /* Halves that end inside blocks are turned by way of dx, or of dy that has been turned before.
-     */
-    t->table = t->half % 8 != 0 ? (uint32_t)most(tile, ROTARY_LEAST_TILE) : 0;
+    /* Halves that end inside blocks are turned by way of dx, or of dy that has been turned before;
+     * gaps are closed by way of the latter. */
+    t->table = t->gaps            ? (uint32_t)most(tile, 4 * PACKED) /* of 16 rows */
+               : t->half % 8 != 0 ? (uint32_t)most(tile, ROTARY_LEAST_TILE)
+                                  : 0;
     /* dy, dy with halves swapped, x or what replaces it; fp32 stays where it has been loaded */
     at += narrow ? tile : 0;
     t->swap_at = (uint32_t)at;
@@ -106,7 +110,7 @@ static bool choose_tile(RotaryGradTiling *t, const struct ascgrad_chip *chip, in
         most_cos--;
     }
     /* Few rows of dy for each row of cos: let copies put those of all rows of cos together. */
-    t->flat = t->strips == 1 && !t->cos_last && rows <= ACROSS && t->row * size >= 128;
+    t->flat = !t->gaps && t->strips == 1 && !t->cos_last && rows <= ACROSS && t->row * size >= 128;
     t->chunks_inner = ceil_div(t->inner, rows);
     t->chunks = t->chunks_inner * (t->cos_last ? 1 : t->slab_stride / t->outer_stride);
     /* Rows of cos that are fetched, and whose sums are stored, at once. */
@@ -119,6 +123,26 @@ static bool choose_tile(RotaryGradTiling *t, const struct ascgrad_chip *chip, in
     return lay_out(t, most_cos, rows, most(1, tiles), size) <= ub;
 }
 
+/* Rows that are no whole blocks, or that have strips and halves that are none: every half then
+ * begins at a block in the UB. */
+static void leave_gaps(RotaryGradTiling *t, int64_t size) {
+    int64_t block = GM_BLOCK / size, rows = t->lines / t->strips;
+    t->width = (uint32_t)(t->strips > 1 ? t->width : round_up(t->half, block));
+    while (t->strips > 1 && t->half % t->width > 0 && t->half % t->width < block) {
+        t->width -= (uint32_t)block; /* the last strip has a block, too */
+    }
+    t->strips = t->strips_half = t->strips > 1 ? ceil_div(t->half, t->width) : 1;
+    t->lines = rows * t->strips;
+    /* Halves that are copied together: there are fewer copies, but more words to move. */
+    t->gaps = t->strips == 1 && 2 * t->width * size <= PACKED ? 2 : 1;
+    /* Rows of cos that meet inside blocks stay on one core; if those of the next step begin
+     * elsewhere in a block, all of a slab do. */
+    int64_t steps = t->cos_last ? t->inner : t->slab_stride / t->outer_stride;
+    bool even = steps == 1 || t->cos_rows * t->cos_stride * t->row * size % GM_BLOCK == 0;
+    int64_t unit = even ? 1 : t->cos_rows;
+    t->unit = unit * rows_per_block(unit * t->row * size) * t->strips;
+}
+
 ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,
                                        const struct rotary_work *work,
                                        const struct ascgrad_chip *chip, RotaryGradTiling *t,
@@ -126,24 +150,27 @@ ascgrad_result ascgrad_rotary_plan_910(const struct ascgrad_node *node,
     struct rotary_work plain = *work;
     plain.path = GENERAL; /* whose order of sums is this kernel's */
     ascgrad_rotary_plan(&plain, chip, t, launch);
-    int64_t half = t->half * work->size, pieces = 1;
+    int64_t pieces = 1, whole = (t->strips > 1 ? 1 : 2) * t->half;
     launch->key = ROTARY_FIRST;
     launch->sync_all = false;
-    if (t->strips > 1 && half % GM_BLOCK != 0) {
-        return ascgrad_refuse(error, node,
-                              "on the first generation of the 910 a row this long must have halves "
-                              "of whole blocks of %d bytes, got %lld bytes",
-                              GM_BLOCK, (long long)half);
+    t->unit = 1;
+    t->gaps = 0;
+    if (whole * work->size % GM_BLOCK != 0) {
+        leave_gaps(t, work->size);
     }
-    t->sum_row = (uint32_t)(t->strips > 1 ? 2 * t->width : t->row);
+    t->sum_row = (uint32_t)(t->strips > 1 ? 2 * t->width : 2 * t->rotations * t->width);
     if (work->elements > 0) {
         if (!choose_tile(t, chip, work->size)) {
             return ascgrad_refuse(error, node, "the kernel needs %u bytes of UB, the chip has %llu",
                                   t->ub_bytes, (unsigned long long)chip->ub);
         }
-        t->segments = t->with_x ? t->segments : least(t->chunks, t->segments);
-        pieces =
-            least(t->with_x ? t->lines : t->lines * t->segments, ceil_div(work->elements, CORE));
+        if (!t->with_x) { /* nothing is summed: segments are work for more cores */
+            int64_t outer = t->cos_last ? 1 : t->slab_stride / t->outer_stride;
+            bool may = !t->gaps || ascgrad_rotary_splits_at_blocks(t, outer, work->size);
+            t->segments = may ? least(t->chunks, t->segments) : 1;
+        }
+        pieces = most(1, t->lines / t->unit) * (t->with_x ? 1 : t->segments);
+        pieces = least(pieces, ceil_div(work->elements, CORE));
     } else {
         t->sum_row = ROTARY_LEAST_TILE; /* room for the zeros */
         lay_out(t, 1, 1, 1, work->size);

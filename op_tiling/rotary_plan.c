@@ -105,8 +105,7 @@ static int64_t whole_rows(const RotaryGradTiling *t, int64_t outer, int64_t size
     return t->cos_rows * t->strips * block_rows(t, t->cos_rows, size);
 }
 
-/* Whether segments begin at blocks. */
-static bool splits_at_blocks(const RotaryGradTiling *t, int64_t outer, int64_t size) {
+bool ascgrad_rotary_splits_at_blocks(const RotaryGradTiling *t, int64_t outer, int64_t size) {
     int64_t row = t->dy_row * size, run = t->cos_rows * t->cos_stride * row;
     bool chunks = t->chunk_rows * t->inner_stride * row % 32 == 0;
     bool rows = t->cos_last ? t->lines == t->cos_rows * t->strips || t->slab_stride * row % 32 == 0
@@ -243,7 +242,7 @@ static bool cut_up(RotaryGradTiling *t, uint32_t mode, int64_t outer, int64_t pi
                 cut(t, &n, pitch, unit, size);
             }
             t->chunks = outer * t->chunks_inner;
-            bool may = t->apart ? t->with_x : splits_at_blocks(t, outer, size);
+            bool may = t->apart ? t->with_x : ascgrad_rotary_splits_at_blocks(t, outer, size);
             bool alone = contiguous && !t->apart && ascgrad_rotary_contiguous_alone(t, outer, size);
             t->segments = !may    ? 1
                           : alone ? ascgrad_rotary_contiguous_segments(t)
@@ -350,7 +349,8 @@ static bool plan_contiguous(const struct rotary_work *work, int64_t outer, Rotar
         return false;
     }
     /* Where cores cannot take what is summed together, and still begin at blocks. */
-    if (ascgrad_rotary_contiguous_alone(t, outer, size) || !splits_at_blocks(t, outer, size)) {
+    if (ascgrad_rotary_contiguous_alone(t, outer, size) ||
+        !ascgrad_rotary_splits_at_blocks(t, outer, size)) {
         int64_t line = t->cos_last ? t->cos_stride : 1;
         u.apart = rows_per_block(line * t->dy_row * size);
         bool fits = plan_shares(work, outer, &u);

@@ -254,6 +254,28 @@ static const char *judge_buffers_910(const RotaryGradTiling *d, int64_t es) {
     return NULL;
 }
 
+/* Halves with gaps behind them in the UB, and what stays on one core. */
+static const char *judge_gaps(const RotaryGradTiling *d, const struct ascgrad_launch *launch,
+                              int64_t es) {
+    int64_t rows = d->unit / d->strips, outer = d->chunks / d->chunks_inner;
+    int64_t run = d->cos_rows * d->cos_stride * d->row * es;
+    NEED((d->gaps > 0) == ((d->strips > 1 ? 1 : 2) * d->half * es % 32 != 0));
+    if (d->gaps == 0) {
+        NEED(d->unit == 1 && (d->strips > 1 || d->width == d->half));
+        return NULL;
+    }
+    NEED(d->width * es % 32 == 0 && !d->flat && (d->strips > 1 || d->width >= d->half));
+    NEED((d->half - (d->strips_half - 1) * d->width) * es >= (d->gaps == 2 ? 1 : 32));
+    NEED(d->gaps == 1 || (d->gaps == 2 && d->strips == 1 && 2 * d->half * es >= 32));
+    NEED(d->table >= 16 * (d->gaps == 2 ? 2 * d->width * es : 64) / 4); /* 16 pieces, as words */
+    NEED(d->unit % d->strips == 0 && rows * d->row * es % 32 == 0);
+    NEED((d->cos_last ? d->inner : outer) == 1 || run % 32 == 0 || rows % d->cos_rows == 0);
+    int64_t units = d->lines < d->unit ? 1 : d->lines / d->unit;
+    NEED(d->zeros > 0 || launch->block_dim <= units * (d->with_x ? 1 : d->segments));
+    NEED(d->with_x || d->segments == 1 || d->chunk_rows * d->inner_stride * d->row * es % 32 == 0);
+    return NULL;
+}
+
 /* The first generation of the 910. */
 static const char *judge_first(const struct trial *t, const struct ascgrad_launch *launch,
                                const RotaryGradTiling *d, bool with_x) {
@@ -261,17 +283,18 @@ static const char *judge_first(const struct trial *t, const struct ascgrad_launc
     int64_t es = (int64_t)ascgrad_dtype_size(t->node.in[3].dtype), d_row = dy->dim[dy->rank - 1];
     int64_t elements = ascgrad_elements(dy, 0, dy->rank);
     NEED(launch->key == ROTARY_FIRST && !launch->sync_all && d->ub_bytes <= t->chip.ub);
-    NEED(t->node.in[3].dtype != ASCGRAD_BF16 && d_row * es % 32 == 0);
+    NEED(t->node.in[3].dtype != ASCGRAD_BF16 && d_row * es >= 32);
     NEED(cos->dim[dy->rank - 1] == d_row); /* all of a row is rotated */
     NEED(d->zeros == (with_x && elements ? 0 : ascgrad_elements(cos, 0, cos->rank)));
     const char *wrong = judge_buffers_910(d, es);
     if (wrong || elements == 0) return wrong ? wrong : d->lines == 0 ? NULL : "lines == 0";
     wrong = judge_cover(d, elements, d_row, d_row);
     if (!wrong) wrong = judge_strides(d, dy, cos);
+    if (!wrong) wrong = judge_gaps(d, launch, es);
     if (wrong) return wrong;
     NEED(d->with_x == with_x && d->partial == (with_x && d->segments > 1));
-    NEED(d->sum_row == (d->strips > 1 ? 2 * d->width : d->row) && d->sum_row / 8 <= 255);
-    NEED(d->strips == 1 || (d->half * es % 32 == 0 && d->width * es % 32 == 0));
+    NEED(d->sum_row == 2 * d->rotations * d->width && d->sum_row / 8 <= 255);
+    NEED(d->strips == 1 || (d->strips == d->strips_half && d->width * es % 32 == 0));
     NEED((wide_int)d->tile_cos * d->chunk_rows * d->sum_row <= d->tile);
     NEED((wide_int)d->band_tiles * d->tile_cos * d->sum_row <= d->cosines);
     NEED(d->strips == 1 || d->band_tiles * d->tile_cos == 1);
