@@ -241,7 +241,7 @@ __aicore__ inline Tree compute(Kernel<T> &k, const Line &line, const Tile &tile,
     return tree;
 }
 
-/* One pipe for all that another one has been given so far. */
+/* One pipe waits for all that another one has been given so far. */
 template <HardEvent EVENT> __aicore__ inline void wait_for(TEventID id) {
     SetFlag<EVENT>(id);
     WaitFlag<EVENT>(id);
