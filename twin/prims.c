@@ -129,9 +129,28 @@ UNARY(U8_F16, uint16_t, uint8_t, twin_f32_to_f16(a))
 
 /* clang-format on */
 
-/* fp16 and fp32: the processor converts a block of 8 where it can; loops do the rest, and all where
- * it cannot. The bits are the same. */
-#ifdef __F16C__
+/* fp16 and bf16: the processor converts a block of 8 or 16 where it can; loops do the rest, and all
+ * where it cannot. The bits are the same. */
+#if defined(__AVX512F__)
+static uint32_t widen_blocks(float *d, const uint16_t *a, uint32_t n) {
+    uint32_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(d + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(a + i))));
+    return i;
+}
+
+static uint32_t narrow_blocks(uint16_t *d, const float *a, uint32_t n) {
+    const __m256i nan = _mm256_set1_epi16(0x7e00);
+    uint32_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m512 x = _mm512_loadu_ps(a + i);
+        const __m256i h = _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        const __mmask16 lost = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+        _mm256_storeu_si256((__m256i *)(d + i), _mm256_mask_mov_epi16(h, lost, nan));
+    }
+    return i;
+}
+#elif defined(__F16C__)
 static uint32_t widen_blocks(float *d, const uint16_t *a, uint32_t n) {
     uint32_t i = 0;
     for (; i + 8 <= n; i += 8)
@@ -155,6 +174,26 @@ static uint32_t narrow_blocks(uint16_t *d, const float *a, uint32_t n) {
 #else
 #define widen_blocks(d, a, n)  0
 #define narrow_blocks(d, a, n) 0
+#endif
+
+#ifdef __AVX512BF16__
+/* The instruction takes subnormal numbers for 0 and keeps bits of a NaN: blocks with one of these
+ * go without it. */
+static uint32_t narrow_bf16_blocks(uint16_t *d, const float *a, uint32_t n) {
+    enum { QUIET_NAN = 0x01, SUBNORMAL = 0x20, SIGNALLING_NAN = 0x80 };
+    uint32_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m512 x = _mm512_loadu_ps(a + i);
+        if (_mm512_fpclass_ps_mask(x, QUIET_NAN | SUBNORMAL | SIGNALLING_NAN))
+            for (uint32_t k = i; k < i + 16; k++)
+                d[k] = twin_f32_to_bf16(a[k]);
+        else
+            _mm256_storeu_si256((__m256i *)(d + i), (__m256i)_mm512_cvtneps_pbh(x));
+    }
+    return i;
+}
+#else
+#define narrow_bf16_blocks(d, a, n) 0
 #endif
 
 static void F16_F32(ARGS) {
@@ -352,6 +391,10 @@ static void F32_F16(ARGS) {
 
 static void F32_BF16(ARGS) {
     if (s.i == TWIN_RINT) {
+        const uint32_t done = narrow_bf16_blocks(dst, pa, n);
+        dst = (uint16_t *)dst + done;
+        pa = (const float *)pa + done;
+        n -= done;
         LOOP(uint16_t, float, float, twin_f32_to_bf16(a))
     } else {
         LOOP(uint16_t, float, float, twin_narrow_bf16(a, s.i))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The arithmetic of the vector unit on contiguous elements. prims.c is compiled once per
- * instruction set
- * (-DTWIN_ISA=base|v3|v4); twin_prims points at the best table of this CPU. All tables give the
- * same bits.
+ * instruction set (-DTWIN_ISA=base|v3|v4|bf16; bf16 is v4 and AVX512-BF16); twin_prims points at
+ * the best table of this CPU. All tables give the same bits.
  */
 #ifndef TWIN_PRIMS_H
 #define TWIN_PRIMS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chooses the table of vector arithmetic for this CPU, once. TWIN_ISA=base|v3|v4 in the environment
- * overrides the choice downwards (tests compare the tables).
+ * Chooses the table of vector arithmetic for this CPU, once. TWIN_ISA=base|v3|v4|bf16 in the
+ * environment overrides the choice downwards (tests compare the tables).
  */
 #include "prims.h"
 
@@ -13,6 +13,7 @@ extern const struct twin_prim twin_prims_base[TWIN_PRIM_COUNT];
 #if defined(__x86_64__)
 extern const struct twin_prim twin_prims_v3[TWIN_PRIM_COUNT];
 extern const struct twin_prim twin_prims_v4[TWIN_PRIM_COUNT];
+extern const struct twin_prim twin_prims_bf16[TWIN_PRIM_COUNT];
 #endif
 
 const struct twin_prim *twin_prims = twin_prims_base;
@@ -37,6 +38,10 @@ static void choose(void) {
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512cd"))
         twin_prims = twin_prims_v4;
+    else
+        return;
+    if (most && !strcmp(most, "v4")) return;
+    if (__builtin_cpu_supports("avx512bf16")) twin_prims = twin_prims_bf16;
 #endif
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fp16 to fp32 and back in each table of vector arithmetic that this CPU has: the bits of the plain
- * functions in half.h for every fp16, and for fp32 every 257th pattern with what is next to a tie.
+ * fp16 and bf16 to fp32 and back in each table of vector arithmetic that this CPU has: the bits of
+ * the plain functions in half.h for every fp16 and bf16, and for fp32 every 257th pattern with what
+ * is next to a tie. fp32 is narrowed in any mixture of numbers: NaNs and subnormals among others.
  */
 #include "half.h"
 #include "prims.h"
@@ -22,18 +23,34 @@ static void widen(void) {
         twin_prims[TWIN_F16_F32].flat(to, from, NULL, ROOM - 3, s);
         for (uint32_t i = 0; i < ROOM - 3; i++)
             failed += twin_bits(to[i]) != twin_bits(twin_f16_to_f32(from[i]));
+        twin_prims[TWIN_BF16_F32].flat(to, from, NULL, ROOM - 3, s);
+        for (uint32_t i = 0; i < ROOM - 3; i++)
+            failed += twin_bits(to[i]) != (uint32_t)from[i] << 16;
     }
 }
 
 static void narrow(const uint32_t *bits, uint32_t n) {
     const union twin_scalar s = {.i = TWIN_RINT};
-    float from[ROOM];
-    uint16_t to[ROOM];
+    static float from[ROOM];
+    static uint16_t to[ROOM];
     for (uint32_t i = 0; i < n; i++)
         from[i] = twin_float(bits[i]);
     twin_prims[TWIN_F32_F16].flat(to, from, NULL, n, s);
     for (uint32_t i = 0; i < n; i++)
         failed += to[i] != twin_narrow_f16(from[i], TWIN_RINT);
+    twin_prims[TWIN_F32_BF16].flat(to, from, NULL, n, s);
+    for (uint32_t i = 0; i < n; i++)
+        failed += to[i] != twin_narrow_bf16(from[i], TWIN_RINT);
+}
+
+/* A number that stands among 31 others, in each place of a block of 16. */
+static void narrow_among(uint32_t special) {
+    for (uint32_t at = 0; at < 16; at++) {
+        uint32_t bits[32];
+        for (uint32_t i = 0; i < 32; i++)
+            bits[i] = i % 16 == at ? special : 0x3f808000u + i * 0x00010001u;
+        narrow(bits, 32);
+    }
 }
 
 int main(void) {
@@ -50,6 +67,10 @@ int main(void) {
     for (uint32_t h = 0; h < 65536; h++) { /* halfway to the next fp16, and beside it */
         uint32_t middle = twin_bits(twin_f16_to_f32((uint16_t)h)) + 0x1000u;
         narrow((uint32_t[]){middle - 1, middle, middle + 1}, 3);
+        middle = h << 16 | 0x8000u; /* the same of bf16 */
+        narrow_among(middle - 1);
+        narrow_among(middle);
+        narrow_among(middle + 1);
     }
     printf("%llu of all conversions differ\n", (unsigned long long)failed);
     return failed != 0;
