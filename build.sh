@@ -14,7 +14,8 @@ usage: ./build.sh [COMMAND] [OPTIONS]
     --frameworks      PyTorch, TensorFlow, MindSpore, torchair: 10 GB from PyPI, kept in --cache=DIR (default:
                       $ASCGRAD_FRAMEWORK_CACHE, else ascgrad in $XDG_CACHE_HOME or ~/.cache)
     --soak            what takes hours, and planted faults that each tier must notice
-  bench               measure speed; rewrites the tables of docs/benchmarks.md
+  bench               measure speed, also beside the PyTorch of --frameworks (6 GB from PyPI); rewrites the tables of
+                      docs/benchmarks.md
   clean               remove build/
 
   --cann=DIR          check against this CANN toolkit (default: $ASCEND_HOME_PATH if it is set)
@@ -226,6 +227,13 @@ case $command in
     need_test_tools
     [ -e build/build.ninja ] || configure
     cmake --build build -j "$jobs"
+    # the PyTorch that the frameworks tier pins
+    sh tests/framework/install_wheels.sh --only=torch build/frameworks || :
+    if [ -e build/frameworks/torch/complete ]; then
+      python=build/frameworks/torch/bin/python
+    else
+      say "no environment with the pinned PyTorch: comparing with the one of $python"
+    fi
     "$python" tests/bench/bench.py --build build
     ;;
 esac

@@ -4,6 +4,7 @@ and the host functions. Prints the tables, writes them into docs/benchmarks.md, 
 docs/pictures."""
 import argparse
 import ctypes
+import json
 import math
 import os
 import platform
@@ -16,7 +17,7 @@ root = os.path.join(here, "..", "..")
 sys.path[:0] = [here, os.path.join(root, "framework", "python")]
 
 
-def side_by_side(calls, seconds):
+def side_by_side(calls, seconds, clock=time.perf_counter):
     """The fastest run of each call. They take turns of 20 ms or 5 runs: whoever shares the machine slows all of them."""
     times = [[] for _ in calls]
     start = time.perf_counter()
@@ -24,9 +25,9 @@ def side_by_side(calls, seconds):
         for call, mine in zip(calls, times):
             turn, runs = time.perf_counter(), 0
             while runs < 5 or time.perf_counter() - turn < 0.02:
-                begin = time.perf_counter()
+                begin = clock()
                 call()
-                mine.append(time.perf_counter() - begin)
+                mine.append(clock() - begin)
                 runs += 1
     return [min(t) for t in times]
 
@@ -64,19 +65,21 @@ def direct(request):
 
 
 def torch_call(op, arrays, attrs, dtype, compiled=False):
-    """The backward alone, eager or of the compiled forward, or None where PyTorch has no CPU kernel for the dtype."""
+    """The backward alone, eager or of the compiled forward, or None where PyTorch has no CPU kernel for the dtype or cannot
+    compile. The gradients are contiguous, as the operator's are."""
     kind = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[dtype]
     try:
         tensors = {n: torch.from_numpy(ascgrad.to_float(a)).to(kind).requires_grad_() for n, a in arrays.items()}
         ys, grads, wrt = cases.forward(op, tensors, attrs)
         if compiled:
             ys = torch.compile(lambda t: cases.forward(op, t, attrs)[0])(tensors)
-        backward = lambda: torch.autograd.grad(ys, wrt, grads, retain_graph=True, allow_unused=True)
+        backward = lambda: [g.contiguous() for g in torch.autograd.grad(ys, wrt, grads, retain_graph=True)]
         backward()
         return backward
     except RuntimeError as error:
-        if "not implemented" not in str(error):
+        if not compiled and "not implemented" not in str(error):
             raise
+        progress(f"PyTorch {torch.__version__} cannot: {str(error).splitlines()[0]}")
         return None
 
 
@@ -88,18 +91,28 @@ def copy_call(size):
 
 
 def cpu_rows():
+    """In a process that has one CPU, hence one thread for everybody, and in CPU time: others that share the machine take
+    turns with this process and do not count."""
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    torch.set_num_threads(1)
     rows = []
     for title, (op, shapes, attrs) in cases.CPU:
         for dtype in ("fp32", "fp16", "bf16"):
             progress(f"cpu: {title} {dtype}")
             arrays = random_inputs(op, shapes, dtype)
             request = ascgrad.prepare(op, arrays, attrs, fast=True)
-            calls = [request.run, copy_call(request.run()["min_bytes"]), torch_call(op, arrays, attrs, dtype)]
+            bytes_moved = ascgrad.perf(op, shapes, attrs, dtype)["min_bytes"]  # a fast run does not count them
+            calls = [request.run, copy_call(bytes_moved), torch_call(op, arrays, attrs, dtype)]
             if hasattr(torch, "compile") and title.startswith("rotary"):
                 calls.append(torch_call(op, arrays, attrs, dtype, compiled=True))
-            times = iter(side_by_side([call for call in calls if call], 4))
+            times = iter(side_by_side([call for call in calls if call], 4, time.process_time))
             rows.append((title, dtype, *[next(times) if call else None for call in calls + [None] * (4 - len(calls))]))
     return rows
+
+
+def cpu_rows_apart(build):
+    command = [sys.executable, os.path.abspath(__file__), "--build", build, "--cpu-rows"]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
 
 
 def growth_rows():
@@ -182,7 +195,7 @@ def cpu_table(cpu):
          *(("torch.compile ms", "times faster") if can else ()), "plain copy ms", "of copy bandwidth"),
         [(title, dtype, f"{ours * 1e3:.1f}", *beside(ours, theirs, "no kernel"), *(beside(ours, compiled, "-") if can else ()),
           f"{copy * 1e3:.1f}", f"{copy / ours:.0%}") for title, dtype, ours, copy, theirs, compiled in cpu]) + (
-        f"\n\n{torch.get_num_threads()} threads, PyTorch {torch.__version__}, {platform.machine()}.")
+        f"\n\nCPU time of one thread, best run of many, the contestants in turn. PyTorch {torch.__version__}, {platform.machine()}.")
 
 
 def model_goals(model, scalar, least):
@@ -194,7 +207,7 @@ def model_goals(model, scalar, least):
     yield "no random call faster than the data sheet's bandwidth, not even with no scalar time", f"{least:.3f}", least >= 1
 
 
-def cpu_goals(cpu, growth, host):
+def cpu_goals(cpu):
     mean = geometric_mean([theirs / ours for _, _, ours, _, theirs, _ in cpu if theirs])
     yield "4 times PyTorch eager, geometric mean", f"{mean:.1f}", mean >= 4
     least, title, dtype = min((theirs / ours, title, dtype) for title, dtype, ours, _, theirs, _ in cpu if theirs)
@@ -206,6 +219,9 @@ def cpu_goals(cpu, growth, host):
     for title, dtype, ours, copy, _, _ in cpu:
         if dtype == "fp32" and title.startswith(("rotary", "rope")):
             yield f"half of plain copy bandwidth, fp32 {title}", f"{copy / ours:.0%}", copy >= ours / 2
+
+
+def machine_goals(growth, host):
     for dtype in ("fp32", "bf16"):
         times = [ns for kind, _, ns in growth if kind == dtype]
         spread = max(times) / min(times) - 1
@@ -220,15 +236,17 @@ def goals_table(goals):
     return table(("goal", "reached", "met"), [(goal, reached, "yes" if met else "no") for goal, reached, met in goals])
 
 
-def cpu_goals_of_page(text):
-    """Rows of the goals table that are not of the model: those behind the random calls."""
-    rows = text.split("<!-- goals -->")[1].split("<!-- /goals -->")[0].strip().splitlines()
-    for row in rows[1 + max(i for i, row in enumerate(rows) if "no random call" in row):]:
+def goals_of_page(text, *parts):
+    """Rows of the goals table of these parts: model, cpu, machine."""
+    for row in text.split("<!-- goals -->")[1].split("<!-- /goals -->")[0].strip().splitlines()[2:]:
         goal, reached, met = row.strip("| ").split(" | ")
-        yield goal, reached, met == "yes"
+        part = "cpu" if any(word in goal for word in ("PyTorch", "torch.compile", "copy bandwidth")) else \
+            "machine" if goal.startswith(("time per element", "infer and tiling")) else "model"
+        if part in parts:
+            yield goal, reached, met == "yes"
 
 
-def sections(build, only_model, text):
+def model_sections(build, goals):
     model = model_rows()
     yield "model", model_table(model)
     yield "glance", glance.table()  # of the page, which has the other table by now
@@ -240,24 +258,41 @@ def sections(build, only_model, text):
     progress("models and the sweep")
     yield "models", models.table(command)
     yield "sweep", sweep.table(command)
-    goals = list(model_goals(model, scalar, least))
-    if only_model:
-        yield "goals", goals_table(goals + list(cpu_goals_of_page(text)))
-        return
-    cpu = cpu_rows()
+    goals["model"] = list(model_goals(model, scalar, least))
+
+
+def cpu_sections(build, goals):
+    cpu = cpu_rows_apart(build)
     yield "cpu", cpu_table(cpu)
+    goals["cpu"] = list(cpu_goals(cpu))
+
+
+def machine_sections(build, goals):
     growth = growth_rows()
     yield "growth", table(("dtype", "MB of dy", "ns per element"),
                           [(dtype, str(mb), f"{ns:.3f}") for dtype, mb, ns in growth])
     host = host_rows(build)
     yield "host", table(("operator", "infer ns", "tiling ns", "allocations"), host)
-    yield "goals", goals_table(goals + list(cpu_goals(cpu, growth, host)))
+    goals["machine"] = list(machine_goals(growth, host))
+
+
+PARTS = {"model": model_sections, "cpu": cpu_sections, "machine": machine_sections}
+
+
+def sections(build, parts, text):
+    goals = {part: list(goals_of_page(text, part)) for part in PARTS}
+    for part in parts:
+        yield from PARTS[part](build, goals)
+    yield "goals", goals_table(sum(goals.values(), []))
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--build", default="build")
-    options.add_argument("--model", action="store_true", help="only what does not depend on this machine")
+    options.add_argument("--model", dest="parts", action="store_const", const=["model"], default=list(PARTS),
+                         help="only what does not depend on this machine")
+    options.add_argument("--cpu", dest="parts", action="store_const", const=["cpu"], help="only the fast twin against PyTorch")
+    options.add_argument("--cpu-rows", action="store_true", help="measure these, print them as JSON and write nothing")
     options = options.parse_args()
     build = os.path.abspath(options.build)
     os.environ.setdefault("ASCGRAD_LIB", os.path.join(build, "lib", "libascgrad.so"))
@@ -271,16 +306,21 @@ def main():
     import sweep
     import numpy as np
     import torch
-    torch.set_num_threads(os.cpu_count())
+    progress(f"comparing with PyTorch {torch.__version__} of {sys.executable}")
+    if options.cpu_rows:
+        print(json.dumps(cpu_rows()))
+        return
     page = os.path.join(root, "docs", "benchmarks.md")
     text = open(page).read()
-    for name, body in sections(build, options.model, text):
+    for name, body in sections(build, options.parts, text):
         print(f"\n{name}\n{body}", flush=True)
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         before, rest = text.split(begin)
         text = before + begin + "\n" + body + "\n" + end + rest.split(end)[1]
         with open(page, "w") as f:
             f.write(text)
+    if "model" not in options.parts:
+        return
     subprocess.run([sys.executable, "-B", os.path.join(root, "docs", "pictures", "draw.py")], check=True)
     subprocess.run([sys.executable, "-B", os.path.join(here, "pages.py"), os.path.join(build, "bin", "ascgrad"), "--write"], check=True)
 

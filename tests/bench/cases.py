@@ -137,10 +137,6 @@ def _interleave(x):
     return torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)
 
 
-def _norm(x, weight):
-    return torch.nn.functional.layer_norm(x, x.shape[-1:], weight, torch.zeros_like(weight, requires_grad=True))
-
-
 def forward(op, t, attrs):
     """The plain forward: returns (outputs, their gradients, what to differentiate by)."""
     if op == "RotaryPositionEmbeddingGrad":
@@ -157,16 +153,18 @@ def forward(op, t, attrs):
         return ys, [torch.ones_like(y) for y in ys], [t["q"], t["k"]]
     if op == "NormRopeConcatGrad":
         turn = _interleave if attrs["rope_type"] == 1 else _half
-        ys = []
+        ys, wrt = [], []
         for name in ("query", "key"):
-            y = torch.cat((_norm(t[name], t[f"norm_{name}_weight"]),
-                           _norm(t[f"encoder_{name}"], t[f"norm_added_{name}_weight"])), 1).transpose(1, 2)
+            parts = []
+            for x, weight in ((t[name], t[f"norm_{name}_weight"]), (t[f"encoder_{name}"], t[f"norm_added_{name}_weight"])):
+                bias = torch.zeros_like(weight, requires_grad=True)
+                parts.append(torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias))
+                wrt += [x, weight, bias]
+            y = torch.cat(parts, 1).transpose(1, 2)
             ys.append(y * t["rope_cos"].detach() + turn(y) * t["rope_sin"].detach())
-        value = torch.cat((t["key"].detach().clone().requires_grad_(), t["encoder_key"].detach().clone().requires_grad_()), 1)
-        ys.append(value.transpose(1, 2).contiguous())
-        wrt = [t[n] for n in ("query", "key", "encoder_query", "encoder_key", "norm_query_weight", "norm_key_weight",
-                              "norm_added_query_weight", "norm_added_key_weight")]
-        return ys, [t["grad_query_output"], t["grad_key_output"], t["grad_value_output"]], wrt
+        values = [t[name].detach().clone().requires_grad_() for name in ("key", "encoder_key")]
+        ys.append(torch.cat(values, 1).transpose(1, 2).contiguous())
+        return ys, [t["grad_query_output"], t["grad_key_output"], t["grad_value_output"]], wrt + values
     length = t["grad_output"].shape[-1]
     x = torch.randn(t["grad_output"].shape[:-1], dtype=t["grad_output"].dtype).mul_(0.01).requires_grad_()
     lower = torch.ones(length, length, dtype=torch.bool).tril()
