@@ -125,7 +125,7 @@ static void judge_estimate(struct row_call *c, const char *soc, double most, con
 
 /* All estimates of a path together. */
 static void judge_errors(void) {
-    static const double most[2][2] = {{0.13, 0.18}, {0.2, 0.21}};
+    static const double most[2][2] = {{0.14, 0.19}, {0.19, 0.19}};
     for (int contiguous = 0; contiguous < 2; contiguous++)
         for (int i = 0; i < 2 && errors[contiguous].count; i++) {
             double rms = sqrt(errors[contiguous].squares[i] / errors[contiguous].count);
