@@ -42,6 +42,7 @@ TILE_ACCEPT("ExpSegsumGrad", "grad_output=fp16[4,4] grad_self=fp16[4,4] out.grad
 INFER("RotaryMulGrad", "x=fp16[2,-1,8] r1=fp16[1,3,8] r2=fp16[-2] dy=fp16[2,3,8]", "dx=fp16[2,-1,8] dr1=fp16[1,3,8] dr2=fp16[-2]")
 INFER("RotaryPositionEmbeddingGrad", "dy=bf16[2,-1,8] cos=bf16[1,3,8] sin=bf16[1,3,8]", "dx=bf16[2,-1,8] dcos=bf16[1,3,8] dsin=bf16[1,3,8]")
 INFER("RotaryPositionEmbeddingGrad", "dy=fp16[1,1,1,1,1,1,1,2] cos=fp16[2] sin=fp16[0]", "dx=fp16[1,1,1,1,1,1,1,2] dcos=fp16[2] dsin=fp16[0]")
+TILE_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[34359738368,63,3] cos=fp16[1,63,2] sin=fp16[1,63,2] x=fp16[34359738368,63,3]", "the sums of dy [34359738368,63,3] need")
 INFER_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[1,1,1,1,1,1,1,1,2] cos=fp16[2] sin=fp16[2]", "dy has more than 8 dimensions: [1,1,1,1,1,1,1,1,2]")
 TILE_REFUSE("RotaryPositionEmbeddingGrad", "dy=fp16[1,1,1,1,1,1,1,1,2] cos=fp16[1,1,1,1,1,1,1,1,2] sin=fp16[1,1,1,1,1,1,1,1,2]", "at most 8 dimensions, got [1,1,1,1,1,1,1,1,2]")
 INFER_REFUSE("RotaryMulGrad", "r1=fp16[3,8] r2=fp16[3,8] dy=fp16[3,8]", "input x is required")
