@@ -93,46 +93,6 @@ __aicore__ inline void apply_repeats(const LocalTensor<F> &to, const LocalTensor
     }
 }
 
-/* n rows of `columns` numbers, a repeat per row; to_step, a_step, b_step: numbers from one row to
- * the next, at most REPEATS blocks, 0 for a row that serves all. */
-template <Op OP, typename F>
-__aicore__ inline void
-repeat_rows(const LocalTensor<F> &to, uint32_t to_step, const LocalTensor<F> &a, uint32_t a_step,
-            const LocalTensor<F> &b, uint32_t b_step, uint32_t n, uint32_t columns) {
-    constexpr uint32_t block = 32 / sizeof(F), lanes = 256 / sizeof(F);
-    BinaryRepeatParams steps(1, 1, 1, Narrow8(to_step / block), Narrow8(a_step / block),
-                             Narrow8(b_step / block));
-    for (uint32_t i = 0; i < n; i += REPEATS) {
-        uint32_t repeats = least(n - i, REPEATS);
-        for (uint32_t c = 0; c < columns; c += lanes) {
-            apply_repeats<OP>(to[i * to_step + c], a[i * a_step + c], b[i * b_step + c],
-                              least(columns - c, lanes), repeats, steps);
-        }
-    }
-    ResetMask();
-}
-
-/* The same of floats, with steps of any length, by the fewest calls. */
-template <Op OP>
-__aicore__ inline void apply_rows(const LocalTensor<float> &to, uint32_t to_step,
-                                  const LocalTensor<float> &a, uint32_t a_step,
-                                  const LocalTensor<float> &b, uint32_t b_step, uint32_t n,
-                                  uint32_t columns) {
-    if (to_step == columns && a_step == columns && b_step == columns) {
-        columns *= n;
-        n = 1;
-    }
-    bool near =
-        to_step <= REPEATS * BLOCK && a_step <= REPEATS * BLOCK && b_step <= REPEATS * BLOCK;
-    if (n > 1 && near && columns < n * LANES) {
-        repeat_rows<OP>(to, to_step, a, a_step, b, b_step, n, columns);
-        return;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        apply_flat<OP>(to[i * to_step], a[i * a_step], b[i * b_step], columns);
-    }
-}
-
 /* to = factor * a, row by row; columns is at most a few repeats. */
 __aicore__ inline void scale_rows(const LocalTensor<float> &to, uint32_t to_step,
                                   const LocalTensor<float> &a, uint32_t a_step, float factor,
